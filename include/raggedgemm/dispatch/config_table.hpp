@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The config table: which tile configs exist, what each one needs, when it is chosen, and why.
+// A tuned config is one row here, with the benchmark that justifies it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "raggedgemm/dispatch/tile_config.hpp"
+#include "raggedgemm/platform/arch.hpp"
+
+namespace raggedgemm {
+
+/// One row. Selection takes the first row, in table order, whose conditions all hold.
+struct ConfigRow {
+  const char* name;
+  Arch arch;                        ///< what the kernel needs of the device
+  std::uint32_t input_dtypes;       ///< bit set of DType: lhs and rhs, which must be equal …
+  bool any_dtypes;                  ///< … unless this says that every combination works
+  std::uint32_t variants;           ///< bit set of Variant
+  offset_t mean_extent_at_least;    ///< bucket of the mean rows (or depth) of a group
+  offset_t mean_extent_at_most;
+  TileConfig config;
+  std::int32_t alignment_bytes;     ///< of operand pointers and of every stride that is not 1
+  bool core;                        ///< instantiated in header-only use, too
+  bool fast;                        ///< runs at the hardware's matrix rate (the host's vector rate)
+  const char* provenance;           ///< the benchmark behind the row, "isa-model" or "untuned"
+};
+
+constexpr std::uint32_t bit_of(DType dtype) { return 1U << static_cast<std::uint32_t>(dtype); }
+constexpr std::uint32_t bit_of(Variant v) { return 1U << static_cast<std::uint32_t>(v); }
+
+inline constexpr std::uint32_t all_variants = 7;
+inline constexpr offset_t any_extent = offset_t{1} << 40;
+
+// clang-format off
+inline constexpr std::array config_table{
+    // Hopper: TMA + WGMMA.
+    // CDNA: MFMA.
+    // Any GPU: fused multiply-adds. Correct for everything, fast for nothing.
+    ConfigRow{"simt_128x128x16", Arch::sm70, 0, true, all_variants, 65, any_extent,
+              {.engine = EngineId::simple, .block_m = 128, .block_n = 128, .block_k = 16, .lanes = 256, .supergroup = 8},
+              1, true, false, "untuned"},
+    ConfigRow{"simt_64x64x16", Arch::sm70, 0, true, all_variants, 17, any_extent,
+              {.engine = EngineId::simple, .block_m = 64, .block_n = 64, .block_k = 16, .lanes = 256, .supergroup = 8},
+              1, false, false, "untuned"},
+    ConfigRow{"simt_16x128x32", Arch::sm70, 0, true, all_variants, 0, any_extent,
+              {.engine = EngineId::simple, .block_m = 16, .block_n = 128, .block_k = 32, .lanes = 256},
+              1, true, false, "untuned"},
+    ConfigRow{"simt_128x128x16", Arch::gfx9, 0, true, all_variants, 65, any_extent,
+              {.engine = EngineId::simple, .block_m = 128, .block_n = 128, .block_k = 16, .lanes = 256, .supergroup = 8},
+              1, true, false, "untuned"},
+    ConfigRow{"simt_16x128x32", Arch::gfx9, 0, true, all_variants, 0, any_extent,
+              {.engine = EngineId::simple, .block_m = 16, .block_n = 128, .block_k = 32, .lanes = 256},
+              1, true, false, "untuned"},
+    // The host: tiles and panels sized for a 512 KiB L2.
+    ConfigRow{"host_96x192x256", Arch::host, 0, true, all_variants, 0, any_extent,
+              {.engine = EngineId::simple, .block_m = 96, .block_n = 192, .block_k = 256},
+              1, true, true, "bench/README.md, host"},
+};
+// clang-format on
+
+inline constexpr index_t config_rows = static_cast<index_t>(config_table.size());
+
+constexpr const ConfigRow& config_row(index_t row) {
+  return config_table[static_cast<std::size_t>(row)];
+}
+
+constexpr Platform platform_of(Arch arch) {
+  switch (arch) {
+    case Arch::host: return Platform::host;
+    case Arch::sm70:
+    case Arch::sm80:
+    case Arch::sm90: return Platform::cuda;
+    case Arch::gfx9:
+    case Arch::gfx942:
+    case Arch::gfx950: return Platform::hip;
+  }
+  return Platform::host;
+}
+
+/// Whether the row's kernel can be instantiated for these dtypes and this variant.
+constexpr bool row_instantiates(const ConfigRow& row, Variant variant, DType lhs, DType rhs) {
+  if ((row.variants & bit_of(variant)) == 0) return false;
+  return row.any_dtypes || (lhs == rhs && (row.input_dtypes & bit_of(lhs)) != 0);
+}
+
+}  // namespace raggedgemm

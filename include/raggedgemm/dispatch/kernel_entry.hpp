@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// KernelEntry: one kernel of this program, behind plain function pointers. What selection chooses
+// from, and all that a caller without kernel bodies needs to see.
+#pragma once
+
+#include <cstdint>
+
+#include "raggedgemm/base/status.hpp"
+#include "raggedgemm/platform/arch.hpp"
+#include "raggedgemm/problem/problem.hpp"
+#include "raggedgemm/tile/arguments.hpp"
+
+namespace raggedgemm {
+
+/// What an engine prepares on the host for a bound call (tensor maps); opaque, trivially copyable.
+struct alignas(64) EngineData {
+  unsigned char bytes[512] = {};
+};
+
+/// One kernel: a config row instantiated for a variant, dtypes and an epilogue.
+struct KernelEntry {
+  index_t row = -1;  ///< of config_table
+  /// Whether this binary holds the kernel's code for the calling thread's current device.
+  bool (*present)() noexcept = nullptr;
+  /// Blocks of it that one multiprocessor holds; 0: it cannot run here. Cached by device.
+  index_t (*blocks_per_multiprocessor)() noexcept = nullptr;
+  offset_t (*tiles_at_most)(const Arguments&) noexcept = nullptr;
+  Status (*prepare)(const Arguments&, EngineData&) noexcept = nullptr;
+  Status (*launch)(const Arguments&,
+                   const EngineData&,
+                   const void* epilogue,
+                   index_t blocks,
+                   void* stream) noexcept = nullptr;
+};
+
+/// The kernels of a program that could run one kind of problem, and how to query its device.
+struct KernelSet {
+  const KernelEntry* entries = nullptr;
+  index_t count = 0;
+  Platform platform = Platform::host;
+  Result<Device> (*device)() noexcept = nullptr;
+};
+
+}  // namespace raggedgemm

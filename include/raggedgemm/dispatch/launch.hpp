@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a config row to a kernel: the instantiation of an engine, its launch, and the table of
+// entries that a program holds. Including this header instantiates kernel bodies.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include "raggedgemm/arch/host/block.hpp"
+#include "raggedgemm/arch/simt/block.hpp"
+#include "raggedgemm/arch/simt/shared_memory.hpp"
+#include "raggedgemm/dispatch/config_table.hpp"
+#include "raggedgemm/dispatch/kernel_entry.hpp"
+#include "raggedgemm/dispatch/types_of.hpp"
+#include "raggedgemm/engine/simple.hpp"
+#include "raggedgemm/kernel/batch.hpp"
+#include "raggedgemm/kernel/contracting.hpp"
+#include "raggedgemm/kernel/non_contracting.hpp"
+#include "raggedgemm/platform/runtime.hpp"
+#include "raggedgemm/schedule/tile_source.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace dispatch {
+
+template <Variant V>
+struct VariantTypeOf;
+template <>
+struct VariantTypeOf<Variant::non_contracting> {
+  using type = kernel::NonContracting;
+};
+template <>
+struct VariantTypeOf<Variant::contracting> {
+  using type = kernel::Contracting;
+};
+template <>
+struct VariantTypeOf<Variant::batch> {
+  using type = kernel::Batch;
+};
+
+/// The decode of a variant. A new variant is a kernel/ header, a specialisation here and table bits.
+template <Variant V>
+using variant_type = typename VariantTypeOf<V>::type;
+
+/// The host: blocks are threads, tiles are dealt by a shared counter.
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct HostKernel {
+  using Block = arch::host::Block<typename TypesType::compute,
+                                  Config::value.block_m,
+                                  Config::value.block_n,
+                                  Config::value.block_k,
+                                  Config::value.lanes>;
+  using Engine = engine::Simple<Block, Config, VariantType, TypesType>;
+
+  static bool present() noexcept { return true; }
+  static index_t blocks_per_multiprocessor() noexcept { return 1; }
+  static Status prepare(const Arguments&, EngineData&) noexcept { return {}; }
+
+  static Status launch(const Arguments& arguments,
+                       const EngineData&,
+                       const void* epilogue,
+                       index_t blocks,
+                       void*) noexcept {
+    Job job{arguments, *static_cast<const EpilogueType*>(epilogue), {0}, {false}};
+    runtime::host::ThreadPool::instance().run(blocks, &Job::run, &job);
+    if (job.out_of_memory.load())
+      return {StatusCode::vendor_error, "host tile memory", 0, std::int64_t{Block::shared_bytes}};
+    return {};
+  }
+
+ private:
+  struct Job {
+    const Arguments& arguments;
+    const EpilogueType& epilogue;
+    std::atomic<offset_t> next_tile;
+    std::atomic<bool> out_of_memory;
+
+    static void run(void* context, index_t) {
+      Job& job = *static_cast<Job*>(context);
+      void* const tile_memory = runtime::host::scratch(Block::shared_bytes);
+      if (tile_memory == nullptr) {
+        job.out_of_memory.store(true);
+        return;
+      }
+      SharedCounter tiles(job.next_tile);
+      Engine::run(job.arguments, job.epilogue, tiles, tile_memory);
+    }
+  };
+};
+
+#if RG_PLATFORM_CUDA || RG_PLATFORM_HIP
+
+/// The simple engine as a GPU kernel.
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct GpuSimple {
+  using Block = arch::simt::Block<typename TypesType::compute,
+                                  Config::value.block_m,
+                                  Config::value.block_n,
+                                  Config::value.block_k,
+                                  Config::value.lanes>;
+  struct Prepared {};
+  static constexpr bool compiled_here = true;
+  static constexpr index_t lanes = Config::value.lanes;
+  static constexpr std::size_t shared_bytes = Block::shared_bytes;
+
+  static Status prepare(const Arguments&, Prepared&) noexcept { return {}; }
+  static RG_DEVICE void run(const Arguments& arguments,
+                            const Prepared&,
+                            const EpilogueType& epilogue,
+                            unsigned char* shared) {
+    RoundRobin tiles(blockIdx.x, gridDim.x);
+    engine::Simple<Block, Config, VariantType, TypesType>::run(arguments, epilogue, tiles, shared);
+  }
+};
+
+template <EngineId Engine, class Config, class VariantType, class TypesType, class EpilogueType>
+struct GpuEngine;
+
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct GpuEngine<EngineId::simple, Config, VariantType, TypesType, EpilogueType> {
+  using type = GpuSimple<Config, VariantType, TypesType, EpilogueType>;
+};
+
+/// Every kernel of the library. `Engine::compiled_here` is false in a pass for an architecture
+/// that the engine has no code for.
+template <class Engine, class EpilogueType>
+RG_KERNEL void RG_LAUNCH_BOUNDS(Engine::lanes)
+    ragged_kernel(const RG_GRID_CONSTANT Arguments arguments,
+                  const RG_GRID_CONSTANT typename Engine::Prepared prepared,
+                  const RG_GRID_CONSTANT EpilogueType epilogue) {
+  if constexpr (Engine::compiled_here)
+    Engine::run(arguments, prepared, epilogue, arch::simt::shared_memory());
+  else
+    arch::simt::missing_kernel();
+}
+
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct GpuKernel {
+  using Engine =
+      typename GpuEngine<Config::value.engine, Config, VariantType, TypesType, EpilogueType>::type;
+  using Prepared = typename Engine::Prepared;
+  static_assert(sizeof(Prepared) <= sizeof(EngineData::bytes),
+                "EngineData must hold what the engine prepares on the host");
+
+  static const void* function() noexcept {
+    return reinterpret_cast<const void*>(&ragged_kernel<Engine, EpilogueType>);
+  }
+
+  static bool present() noexcept { return facts().present; }
+  static index_t blocks_per_multiprocessor() noexcept { return facts().blocks; }
+
+  static Status prepare(const Arguments& arguments, EngineData& data) noexcept {
+    return Engine::prepare(arguments, *reinterpret_cast<Prepared*>(data.bytes));
+  }
+
+  static Status launch(const Arguments& arguments,
+                       const EngineData& data,
+                       const void* epilogue,
+                       index_t blocks,
+                       void* stream) noexcept {
+    void* parameters[] = {const_cast<Arguments*>(&arguments),
+                          const_cast<unsigned char*>(data.bytes),
+                          const_cast<void*>(epilogue)};
+    return runtime::gpu::launch(
+        function(), blocks, Engine::lanes, Engine::shared_bytes, parameters, stream);
+  }
+
+ private:
+  struct Facts {
+    bool present = false;
+    index_t blocks = 0;
+  };
+
+  /// What the runtime says of this kernel on the current device; asked once a device.
+  static Facts facts() noexcept {
+    constexpr index_t cached_devices = 64;
+    static std::atomic<std::int32_t> cache[cached_devices];  // 0: not asked; else 1 + 2·blocks + present
+    const Result<Device> device = runtime::gpu::device();
+    if (!device.ok()) return {};
+    const index_t slot = device.value().ordinal;
+    if (slot < cached_devices) {
+      const std::int32_t known = cache[slot].load(std::memory_order_acquire);
+      if (known != 0) return {(known - 1) % 2 != 0, (known - 1) / 2};
+    }
+    const std::int64_t static_bytes = runtime::gpu::static_shared_bytes(function());
+    Facts facts;
+    facts.present = static_bytes >= 0 && static_bytes < arch::simt::missing_kernel_mark_bytes;
+    if (facts.present)
+      facts.blocks = runtime::gpu::occupancy(function(), Engine::lanes, Engine::shared_bytes);
+    if (slot < cached_devices)
+      cache[slot].store(1 + 2 * facts.blocks + (facts.present ? 1 : 0), std::memory_order_release);
+    return facts;
+  }
+};
+
+#endif
+
+template <Platform Where, class Config, class VariantType, class TypesType, class EpilogueType>
+struct KernelOn;
+
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct KernelOn<Platform::host, Config, VariantType, TypesType, EpilogueType> {
+  using type = HostKernel<Config, VariantType, TypesType, EpilogueType>;
+};
+
+#if RG_PLATFORM_CUDA || RG_PLATFORM_HIP
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct KernelOn<runtime::gpu::platform, Config, VariantType, TypesType, EpilogueType> {
+  using type = GpuKernel<Config, VariantType, TypesType, EpilogueType>;
+};
+#endif
+
+/// The entry of one row; instantiates its kernel.
+template <Platform Where, index_t Row, class VariantType, class TypesType, class EpilogueType>
+KernelEntry kernel_entry() noexcept {
+  constexpr TileConfig tile = config_row(Row).config;
+  using Kernel =
+      typename KernelOn<Where, config<tile>, VariantType, TypesType, EpilogueType>::type;
+  KernelEntry entry;
+  entry.row = Row;
+  entry.present = &Kernel::present;
+  entry.blocks_per_multiprocessor = &Kernel::blocks_per_multiprocessor;
+  entry.tiles_at_most = &VariantType::template tiles_at_most<tile.block_m, tile.block_n>;
+  entry.prepare = &Kernel::prepare;
+  entry.launch = &Kernel::launch;
+  return entry;
+}
+
+/// Whether `Row` exists for this platform, variant and dtypes; `AllRows` is for raggedgemm::compiled.
+template <Platform Where, index_t Row, class VariantType, class TypesType, bool AllRows>
+constexpr bool has_row() {
+  constexpr ConfigRow row = config_row(Row);
+  return platform_of(row.arch) == Where && (AllRows || row.core) &&
+         row_instantiates(row,
+                          VariantType::variant,
+                          dtype_of<typename TypesType::lhs>,
+                          dtype_of<typename TypesType::rhs>);
+}
+
+template <Platform Where, class VariantType, class TypesType, class EpilogueType, bool AllRows>
+struct KernelEntries {
+  std::array<KernelEntry, static_cast<std::size_t>(config_rows)> list{};
+  index_t count = 0;
+
+  template <index_t... Rows>
+  explicit KernelEntries(std::integer_sequence<index_t, Rows...>) {
+    (add<Rows>(), ...);
+  }
+  template <index_t Row>
+  void add() {
+    if constexpr (has_row<Where, Row, VariantType, TypesType, AllRows>())
+      list[static_cast<std::size_t>(count++)] =
+          kernel_entry<Where, Row, VariantType, TypesType, EpilogueType>();
+  }
+};
+
+/// All kernels for a platform, variant, dtypes and epilogue, in table order.
+template <Platform Where, class VariantType, class TypesType, class EpilogueType, bool AllRows>
+KernelSet kernels() noexcept {
+  static const KernelEntries<Where, VariantType, TypesType, EpilogueType, AllRows> entries(
+      std::make_integer_sequence<index_t, config_rows>{});
+  KernelSet set;
+  set.entries = entries.list.data();
+  set.count = entries.count;
+  set.platform = Where;
+  if constexpr (Where == Platform::host) {
+    set.device = &runtime::host::device;
+  } else {
+#if RG_PLATFORM_CUDA || RG_PLATFORM_HIP
+    set.device = &runtime::gpu::device;
+#endif
+  }
+  return set;
+}
+
+}  // namespace dispatch
+}  // inline namespace
+}  // namespace raggedgemm

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simple engine: copy, multiply, store, in block-collective verbs. With 256 lanes it is a GPU
+// block of any architecture, with one lane it is the CPU backend; the text is the same.
+#pragma once
+
+#include "raggedgemm/epilogue/store.hpp"
+#include "raggedgemm/numeric/convert.hpp"
+#include "raggedgemm/tile/arguments.hpp"
+#include "raggedgemm/tile/copy.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace engine {
+
+/// Computes output tiles one after the other, each in steps of block_k along the depth.
+///
+/// `Block` (arch/host or arch/simt) owns tile memory, accumulators and the multiplication;
+/// `VariantType` decodes tiles. Any strides, alignment and extents; sums run in depth order, so the
+/// result is bitwise repeatable.
+template <class Block, class Config, class VariantType, class TypesType>
+struct Simple {
+  using Lhs = typename TypesType::lhs;
+  using Rhs = typename TypesType::rhs;
+  using Out = typename TypesType::out;
+
+  RG_EXEC_CHECK_DISABLE
+  template <class TileSource, class EpilogueType>
+  static RG_HOST_DEVICE void run(const Arguments& arguments,
+                                 const EpilogueType& epilogue,
+                                 TileSource& tiles,
+                                 void* shared) {
+    constexpr index_t block_k = Config::value.block_k;
+    typename VariantType::
+        template Decoder<Config::value.block_m, Config::value.block_n, typename Block::Wave>
+            decoder(arguments);
+    Block block(shared);
+    Work work;
+    while (decoder.decode(tiles.next(), work)) {
+      const Lhs* a = arguments.a.template at<const Lhs>(work.slab, work.row_begin, work.k_begin);
+      const Rhs* b = arguments.b.template at<const Rhs>(work.slab, work.k_begin, work.col_begin);
+      block.clear(work.rows, work.cols);
+      for (offset_t k = 0; k < work.k_extent; k += block_k) {
+        const index_t depth = static_cast<index_t>(min_of(offset_t{block_k}, work.k_extent - k));
+        copy<Block, typename Block::AMap>(block.a_tile(),
+                                          a + k * arguments.a.stride.col,
+                                          arguments.a.stride.row,
+                                          arguments.a.stride.col,
+                                          work.rows,
+                                          depth);
+        copy<Block, typename Block::BMap>(block.b_tile(),
+                                          b + k * arguments.b.stride.row,
+                                          arguments.b.stride.col,
+                                          arguments.b.stride.row,
+                                          work.cols,
+                                          depth);
+        block.sync();  // both tiles are whole before any lane reads them
+        block.multiply(work.rows, work.cols, depth);
+        block.sync();  // all lanes have read the tiles; the next step may overwrite them
+      }
+      block.for_each_chunk(
+          work.rows, work.cols, TileStore<Out, EpilogueType>(arguments, work, epilogue));
+    }
+  }
+};
+
+}  // namespace engine
+}  // inline namespace
+}  // namespace raggedgemm

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// TileStore: alpha, beta, the epilogue, the one rounding, the edge mask and the store, for a chunk
+// of any engine's accumulator.
+#pragma once
+
+#include <cstring>
+
+#include "raggedgemm/epilogue/transform.hpp"
+#include "raggedgemm/numeric/convert.hpp"
+#include "raggedgemm/tile/arguments.hpp"
+
+namespace raggedgemm {
+
+/// Writes chunks of one output tile: D = round(epilogue(alpha·acc + beta·D)).
+template <class T, class EpilogueType>
+class TileStore {
+ public:
+  RG_HOST_DEVICE TileStore(const Arguments& arguments, const Work& work, const EpilogueType& epilogue)
+      : work_(work),
+        epilogue_(epilogue),
+        tile_(arguments.d.template at<T>(work.slab, work.row_begin, work.col_begin)),
+        row_stride_(arguments.d.stride.row),
+        col_stride_(arguments.d.stride.col),
+        alpha_(arguments.alpha),
+        beta_(arguments.beta) {}
+
+  /// Element (row, col) of the tile is the chunk's first. Columns past the edge are not stored.
+  template <class Compute, int Width>
+  RG_HOST_DEVICE void operator()(index_t row, index_t col, const Chunk<Compute, Width>& acc) const {
+    T* const to = tile_ + row * row_stride_ + col * col_stride_;
+    const index_t count = min_of(index_t{Width}, work_.cols - col);
+    const Chunk<T, Width> out = finish(row, col, acc, to, count);
+    if (count == Width && col_stride_ == 1) {
+      if (reinterpret_cast<std::uintptr_t>(to) % alignof(Packet<Width>) == 0) {
+        Packet<Width> packet;
+        RG_UNROLL
+        for (int v = 0; v < Width; ++v) packet.value[v] = out[v];
+        *reinterpret_cast<Packet<Width>*>(to) = packet;
+      } else {
+        RG_UNROLL
+        for (int v = 0; v < Width; ++v) to[v] = out[v];
+      }
+      return;
+    }
+    RG_UNROLL
+    for (int v = 0; v < Width; ++v)
+      if (v < count) to[v * col_stride_] = out[v];
+  }
+
+  /// The chunk after alpha, beta, epilogue and rounding; `to` is where it will be stored (read only
+  /// when beta is not zero), `count` how many of its elements exist.
+  template <class Compute, int Width>
+  RG_HOST_DEVICE Chunk<T, Width> finish(index_t row,
+                                        index_t col,
+                                        const Chunk<Compute, Width>& acc,
+                                        const T* to,
+                                        index_t count) const {
+    Chunk<Compute, Width> value;
+    RG_UNROLL
+    for (int v = 0; v < Width; ++v) value[v] = static_cast<Compute>(alpha_) * acc[v];
+    if (beta_ != 0.0F) {
+      RG_UNROLL
+      for (int v = 0; v < Width; ++v)
+        if (v < count)
+          value[v] += static_cast<Compute>(beta_) *
+                      static_cast<Compute>(Element<T>::widen(to[v * col_stride_]));
+    }
+    if (!work_.is_tail)
+      value = epilogue_.transform(
+          value, OutputPosition{work_.slab, work_.row_begin + row, work_.col_begin + col});
+    Chunk<T, Width> out;
+    RG_UNROLL
+    for (int v = 0; v < Width; ++v) out[v] = Element<T>::round(static_cast<float>(value[v]));
+    return out;
+  }
+
+ private:
+  /// At most 16 bytes, so that one store instruction moves it where the address allows.
+  template <int Width>
+  struct alignas(sizeof(T) * Width <= 16 ? sizeof(T) * Width : 16) Packet {
+    T value[Width];
+  };
+
+  const Work& work_;
+  const EpilogueType& epilogue_;
+  T* tile_;
+  offset_t row_stride_;
+  offset_t col_stride_;
+  float alpha_;
+  float beta_;
+};
+
+}  // namespace raggedgemm

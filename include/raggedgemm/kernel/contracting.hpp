@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// contracting: out[g, k, n] = Σ_{m in group g} lhs[m, k] · rhs[m, n]; the reduction is ragged.
+// Every slab of the output is written, an empty group's with a zero product.
+#pragma once
+
+#include "raggedgemm/schedule/group_cursor.hpp"
+#include "raggedgemm/tile/arguments.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace kernel {
+
+struct Contracting {
+  static constexpr Variant variant = Variant::contracting;
+
+  /// Decodes tile ids, in increasing order, to work. All lanes of a wave call together.
+  template <index_t BlockM, index_t BlockN, class Wave>
+  class Decoder {
+   public:
+    RG_EXEC_CHECK_DISABLE
+    RG_HOST_DEVICE explicit Decoder(const Arguments& arguments)
+        : arguments_(arguments),
+          cursor_(arguments.groups, arguments.depth),
+          tile_rows_(static_cast<index_t>(ceil_div(arguments.rows, offset_t{BlockM}))),
+          tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))) {}
+
+    /// False when `tile` is past the last one.
+    RG_EXEC_CHECK_DISABLE
+    RG_HOST_DEVICE bool decode(offset_t tile, Work& work) {
+      GroupPosition at;
+      if (!cursor_.seek(tile, TilesOf{offset_t{tile_rows_} * tile_cols_}, at)) return false;
+      const TileCoordinate where =
+          arguments_.order.map(static_cast<index_t>(at.tile), tile_rows_, tile_cols_);
+      work.slab = at.group;
+      work.row_begin = offset_t{where.row} * BlockM;
+      work.col_begin = offset_t{where.col} * BlockN;
+      work.k_begin = at.begin;
+      work.k_extent = at.extent;
+      work.rows =
+          static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
+      work.cols =
+          static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
+      work.is_tail = false;
+      return true;
+    }
+
+   private:
+    struct TilesOf {
+      offset_t tiles_per_group;
+      RG_HOST_DEVICE offset_t operator()(offset_t, bool is_tail) const {
+        return is_tail ? 0 : tiles_per_group;  // rows past the last group take part in nothing
+      }
+    };
+
+    const Arguments& arguments_;
+    GroupCursor<Wave> cursor_;
+    index_t tile_rows_;
+    index_t tile_cols_;
+  };
+
+  /// No more tiles than this exist, whatever the sizes: what the host sizes the grid by.
+  template <index_t BlockM, index_t BlockN>
+  static offset_t tiles_at_most(const Arguments& p) noexcept {
+    return ceil_div(p.rows, offset_t{BlockM}) * ceil_div(p.cols, offset_t{BlockN}) *
+           p.groups.count;
+  }
+};
+
+}  // namespace kernel
+}  // inline namespace
+}  // namespace raggedgemm

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// non_contracting: out[m, n] = Σ_k lhs[m, k] · rhs[g(m), k, n]; rows are ragged.
+// Tiles start at group starts; rows past the last group are a tail of zero products.
+#pragma once
+
+#include "raggedgemm/schedule/group_cursor.hpp"
+#include "raggedgemm/tile/arguments.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace kernel {
+
+struct NonContracting {
+  static constexpr Variant variant = Variant::non_contracting;
+
+  /// Decodes tile ids, in increasing order, to work. All lanes of a wave call together.
+  template <index_t BlockM, index_t BlockN, class Wave>
+  class Decoder {
+   public:
+    RG_EXEC_CHECK_DISABLE
+    RG_HOST_DEVICE explicit Decoder(const Arguments& arguments)
+        : arguments_(arguments),
+          cursor_(arguments.groups, arguments.rows),
+          tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))) {}
+
+    /// False when `tile` is past the last one.
+    RG_EXEC_CHECK_DISABLE
+    RG_HOST_DEVICE bool decode(offset_t tile, Work& work) {
+      GroupPosition at;
+      if (!cursor_.seek(tile, TilesOf{tile_cols_, arguments_.tail == Tail::keep}, at)) return false;
+      const index_t tile_rows = static_cast<index_t>(ceil_div(at.extent, offset_t{BlockM}));
+      const TileCoordinate where =
+          arguments_.order.map(static_cast<index_t>(at.tile), tile_rows, tile_cols_);
+      const offset_t row = offset_t{where.row} * BlockM;
+      work.slab = at.is_tail ? 0 : at.group;
+      work.row_begin = at.begin + row;
+      work.col_begin = offset_t{where.col} * BlockN;
+      work.k_begin = 0;
+      work.k_extent = at.is_tail ? 0 : arguments_.depth;
+      work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, at.extent - row));
+      work.cols =
+          static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
+      work.is_tail = at.is_tail;
+      return true;
+    }
+
+   private:
+    struct TilesOf {
+      index_t tile_cols;
+      bool keep_tail;
+      RG_HOST_DEVICE offset_t operator()(offset_t extent, bool is_tail) const {
+        if (is_tail && keep_tail) return 0;
+        return ceil_div(extent, offset_t{BlockM}) * tile_cols;
+      }
+    };
+
+    const Arguments& arguments_;
+    GroupCursor<Wave> cursor_;
+    index_t tile_cols_;
+  };
+
+  /// No more tiles than this exist, whatever the sizes: what the host sizes the grid by.
+  template <index_t BlockM, index_t BlockN>
+  static offset_t tiles_at_most(const Arguments& p) noexcept {
+    return (ceil_div(p.rows, offset_t{BlockM}) + p.groups.count + 1) *
+           ceil_div(p.cols, offset_t{BlockN});
+  }
+};
+
+}  // namespace kernel
+}  // inline namespace
+}  // namespace raggedgemm

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selection: from a problem and the kernels of this program to a plan, by the config table.
+// Rules that decide, and what explain() says about them, are the same code.
+#pragma once
+
+#include <string>
+
+#include "raggedgemm/plan/plan.hpp"
+
+namespace raggedgemm {
+
+namespace detail {
+
+/// Whether `bytes` divides the operand's alignment and each of its strides other than 1.
+inline bool operand_aligned(const Strides& s,
+                            std::int32_t pointer_alignment,
+                            DType dtype,
+                            std::int32_t bytes) noexcept {
+  if (pointer_alignment < bytes) return false;
+  for (const offset_t stride : {s.slab, s.row, s.col})
+    if (stride != 1 && stride * bytes_of(dtype) % bytes != 0) return false;
+  return true;
+}
+
+/// Why a row cannot run the problem on a device, or nullptr if it can.
+inline const char* why_not(const ConfigRow& row, const Problem& p, const Device& device) noexcept {
+  if (!runs_on(row.arch, device.arch)) return "needs another architecture";
+  if (!row_instantiates(row, p.variant, p.lhs_dtype, p.rhs_dtype))
+    return "is not for these dtypes or this variant";
+  if (row.config.layout != Layout::strided && row.config.layout != layout_of(p))
+    return "is for another operand layout";
+  const std::int32_t bytes = row.alignment_bytes;
+  if (bytes > 1) {
+    if (!operand_aligned(p.a, p.a_alignment_bytes, p.lhs_dtype, bytes))
+      return "needs a more aligned lhs";
+    if (!operand_aligned(p.b, p.b_alignment_bytes, p.rhs_dtype, bytes))
+      return "needs a more aligned rhs";
+  }
+  return nullptr;
+}
+
+inline bool in_bucket(const ConfigRow& row, const Problem& p) noexcept {
+  const offset_t extent = p.mean_group_extent();
+  return extent >= row.mean_extent_at_least && extent <= row.mean_extent_at_most;
+}
+
+inline Status finish_plan(Plan& plan, const Device& device) noexcept {
+  const TileConfig& tile = config_row(plan.kernel.row).config;
+  plan.order = tile_order_for(
+      plan.problem.mean_group_extent(), plan.problem.cols, tile.supergroup, device.chiplets);
+  const offset_t tiles = plan.kernel.tiles_at_most(arguments_of(plan.problem));
+  const index_t resident = plan.kernel.blocks_per_multiprocessor() * device.multiprocessors;
+  if (resident <= 0)
+    return {StatusCode::no_kernel,
+            config_row(plan.kernel.row).name,
+            0,
+            1,
+            "the device cannot hold one block of this kernel"};
+  plan.blocks = static_cast<index_t>(min_of(tiles, offset_t{resident}));
+  return {};
+}
+
+}  // namespace detail
+
+/// Chooses the first row of the config table that fits and whose kernel this program holds.
+///
+/// Errors: those of validate(), platform_not_compiled, no_device, unsupported_dtypes, no_kernel,
+/// no_fast_kernel, config_not_applicable, workspace_too_small.
+/// Cost: attribute queries, cached by device; no device work.
+inline Result<Plan> make_plan(const Problem& problem,
+                              const Options& options,
+                              const KernelSet& set) noexcept {
+  if (const Status status = validate(problem); !status.ok()) return status;
+  if (set.device == nullptr)
+    return Status{StatusCode::platform_not_compiled,
+                  "options.platform",
+                  static_cast<std::int64_t>(options.platform),
+                  0,
+                  "compile the caller with this platform's compiler, or link raggedgemm::compiled"};
+  const Result<Device> device = set.device();
+  if (!device.ok()) return device.status();
+  if (set.count == 0)
+    return Status{StatusCode::unsupported_dtypes,
+                  "lhs, rhs, out",
+                  static_cast<std::int64_t>(problem.out_dtype),
+                  0,
+                  "no kernel of this program multiplies these dtypes"};
+  Plan plan;
+  plan.problem = problem;
+  plan.platform = set.platform;
+  plan.arch = device.value().arch;
+  bool some_fit = false;
+  const KernelEntry* second_choice = nullptr;  // fits, but in another bucket
+  for (index_t i = 0; i < set.count; ++i) {
+    const KernelEntry& entry = set.entries[i];
+    const ConfigRow& row = config_row(entry.row);
+    if (options.config_row >= 0 && options.config_row != entry.row) continue;
+    if (detail::why_not(row, problem, device.value()) != nullptr) continue;
+    if (options.selection == Selection::require_fast && !row.fast) continue;
+    some_fit = true;
+    if (!entry.present()) continue;
+    if (options.config_row >= 0 || detail::in_bucket(row, problem)) {
+      plan.kernel = entry;
+      if (const Status status = detail::finish_plan(plan, device.value()); !status.ok())
+        return status;
+      return plan;
+    }
+    if (second_choice == nullptr) second_choice = &entry;
+  }
+  if (second_choice != nullptr) {
+    plan.kernel = *second_choice;
+    if (const Status status = detail::finish_plan(plan, device.value()); !status.ok())
+      return status;
+    return plan;
+  }
+  if (some_fit)
+    return Status{StatusCode::no_kernel,
+                  name_of(device.value().arch),
+                  0,
+                  1,
+                  "this binary holds no code for the device; rebuild for it (Hopper: "
+                  "-gencode=arch=compute_90a,code=sm_90a; CDNA: --offload-arch)"};
+  if (options.config_row >= 0)
+    return Status{StatusCode::config_not_applicable,
+                  "options.config_row",
+                  options.config_row,
+                  config_rows - 1,
+                  "the row does not exist here or cannot run this problem; explain() says why"};
+  if (options.selection == Selection::require_fast)
+    return Status{StatusCode::no_fast_kernel,
+                  "options.selection",
+                  0,
+                  1,
+                  "only slow kernels fit this problem; explain() says why"};
+  return Status{StatusCode::no_kernel, name_of(device.value().arch), 0, 1, "no row fits"};
+}
+
+/// What a plan does, in a few lines for people: the row chosen and why, the grid, the tile order,
+/// and for every faster row ahead of it why it was passed over.
+inline std::string explain(const Plan& plan, const KernelSet& set) {
+  const Problem& p = plan.problem;
+  const ConfigRow& chosen = config_row(plan.kernel.row);
+  char line[512];
+  std::snprintf(line,
+                sizeof line,
+                "%s %s·%s→%s, layout %s, rows %lld, cols %lld, depth %lld, slabs %lld\n",
+                name_of(p.variant),
+                name_of(p.lhs_dtype),
+                name_of(p.rhs_dtype),
+                name_of(p.out_dtype),
+                name_of(layout_of(p)),
+                static_cast<long long>(p.rows),
+                static_cast<long long>(p.cols),
+                static_cast<long long>(p.depth),
+                static_cast<long long>(p.slabs));
+  std::string text = line;
+  std::snprintf(line,
+                sizeof line,
+                "  runs on %s (%s) with row %d %s: engine %s, tile %dx%dx%d, %d blocks, %s bands of "
+                "%d, %d chiplets%s; provenance: %s\n",
+                name_of(plan.platform),
+                name_of(plan.arch),
+                plan.kernel.row,
+                chosen.name,
+                name_of(chosen.config.engine),
+                chosen.config.block_m,
+                chosen.config.block_n,
+                chosen.config.block_k,
+                plan.blocks,
+                plan.order.column_bands != 0 ? "column" : "row",
+                plan.order.supergroup,
+                plan.order.chiplets,
+                chosen.fast ? "" : "; SLOW: no matrix instructions",
+                chosen.provenance);
+  text += line;
+  const Result<Device> device = set.device != nullptr ? set.device() : Result<Device>(Device{});
+  for (index_t row = 0; row < config_rows && device.ok(); ++row) {
+    if (row == plan.kernel.row) continue;
+    if (platform_of(config_row(row).arch) != plan.platform) continue;
+    if (row > plan.kernel.row && chosen.fast) break;
+    const char* reason = detail::why_not(config_row(row), p, device.value());
+    if (reason == nullptr) {
+      reason = "is not in this program (header-only use holds the core rows; link "
+               "raggedgemm::compiled for all)";
+      for (index_t i = 0; i < set.count; ++i) {
+        if (set.entries[i].row != row) continue;
+        reason = set.entries[i].present() ? "is for another group extent or was not forced"
+                                          : "has no code in this binary; rebuild with 90a";
+      }
+    }
+    std::snprintf(line, sizeof line, "  row %d %s %s\n", row, config_row(row).name, reason);
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace raggedgemm

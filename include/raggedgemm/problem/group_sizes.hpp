@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the ragged dimension is cut into groups: sizes, end offsets or prefix offsets, of any integer
+// type, in memory of the device that runs the call. The host never reads them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "raggedgemm/base/index.hpp"
+
+namespace raggedgemm {
+
+enum class IndexType : std::int32_t { s8, s16, s32, s64, u8, u16, u32, u64 };
+
+enum class GroupKind : std::int32_t {
+  none,         ///< no groups given (batch: every batch is live)
+  sizes,        ///< size of each group, [G]
+  end_offsets,  ///< inclusive prefix sums, [G] (what torch calls offs)
+  offsets,      ///< prefix sums with the leading zero, [G + 1]
+};
+
+template <class Int>
+constexpr IndexType index_type_of() noexcept {
+  static_assert(std::is_integral_v<Int> && !std::is_same_v<Int, bool>,
+                "group sizes must be integers of 8 to 64 bits; got another element type");
+  constexpr bool is_signed = std::is_signed_v<Int>;
+  switch (sizeof(Int)) {
+    case 1: return is_signed ? IndexType::s8 : IndexType::u8;
+    case 2: return is_signed ? IndexType::s16 : IndexType::u16;
+    case 4: return is_signed ? IndexType::s32 : IndexType::u32;
+    default: return is_signed ? IndexType::s64 : IndexType::u64;
+  }
+}
+
+/// What a kernel sees of the groups: a pointer and how to read it. `size(g)` never reads outside
+/// the array and never returns less than 0 or more than `limit`, whatever the memory holds.
+struct Groups {
+  const void* data = nullptr;
+  offset_t count = 0;  ///< G
+  GroupKind kind = GroupKind::none;
+  IndexType type = IndexType::s32;
+
+  /// Entry i as int64; a u64 past int64's range saturates.
+  [[nodiscard]] RG_HOST_DEVICE offset_t entry(offset_t i) const {
+    switch (type) {
+      case IndexType::s8: return static_cast<const std::int8_t*>(data)[i];
+      case IndexType::s16: return static_cast<const std::int16_t*>(data)[i];
+      case IndexType::s32: return static_cast<const std::int32_t*>(data)[i];
+      case IndexType::s64: return static_cast<const std::int64_t*>(data)[i];
+      case IndexType::u8: return static_cast<const std::uint8_t*>(data)[i];
+      case IndexType::u16: return static_cast<const std::uint16_t*>(data)[i];
+      case IndexType::u32: return static_cast<const std::uint32_t*>(data)[i];
+      case IndexType::u64: {
+        const std::uint64_t value = static_cast<const std::uint64_t*>(data)[i];
+        return value >> 63 != 0 ? std::int64_t{0x7fffffffffffffff}
+                                : static_cast<std::int64_t>(value);
+      }
+    }
+    return 0;
+  }
+
+  /// Size of group g, clamped to [0, limit]. Offsets that decrease make an empty group.
+  [[nodiscard]] RG_HOST_DEVICE offset_t size(offset_t g, offset_t limit) const {
+    if (kind == GroupKind::none) return limit;
+    const offset_t upper = kind == GroupKind::offsets ? entry(g + 1) : entry(g);
+    const offset_t lower = kind == GroupKind::sizes ? 0
+                           : kind == GroupKind::offsets ? entry(g)
+                           : g > 0                      ? entry(g - 1)
+                                                        : 0;
+    if (upper <= lower) return 0;
+    // upper > lower, so the difference fits 64 unsigned bits even where it overflows int64.
+    const std::uint64_t difference =
+        static_cast<std::uint64_t>(upper) - static_cast<std::uint64_t>(lower);
+    return difference > static_cast<std::uint64_t>(limit) ? limit
+                                                          : static_cast<offset_t>(difference);
+  }
+};
+
+/// Size of each group: `GroupSizes(sizes, g)`. Shape [G], any integer type, device memory.
+struct GroupSizes : Groups {
+  template <class Int>
+  constexpr GroupSizes(const Int* sizes, offset_t group_count) noexcept
+      : Groups{sizes, group_count, GroupKind::sizes, index_type_of<Int>()} {}
+};
+
+/// End offset of each group: entry g is the sum of sizes 0 … g. Shape [G].
+struct GroupEndOffsets : Groups {
+  template <class Int>
+  constexpr GroupEndOffsets(const Int* end_offsets, offset_t group_count) noexcept
+      : Groups{end_offsets, group_count, GroupKind::end_offsets, index_type_of<Int>()} {}
+};
+
+/// Prefix offsets: entry g is where group g starts, entry G the sum of all. Shape [G + 1].
+struct GroupOffsets : Groups {
+  template <class Int>
+  constexpr GroupOffsets(const Int* offsets, offset_t group_count) noexcept
+      : Groups{offsets, group_count, GroupKind::offsets, index_type_of<Int>()} {}
+};
+
+}  // namespace raggedgemm

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of a call: all have a default, all are named at the call by designated initialisers.
+#pragma once
+
+#include <cstdint>
+
+#include "raggedgemm/base/index.hpp"
+
+namespace raggedgemm {
+
+/// Where a call runs. `automatic` is the platform of the compiler that built the caller: the host
+/// for a C++ compiler, CUDA for nvcc, HIP for hipcc; in a program that links raggedgemm::compiled,
+/// the platform that library was built for. It never falls back to another one.
+enum class Platform : std::int32_t { automatic, host, cuda, hip };
+
+constexpr const char* name_of(Platform platform) noexcept {
+  switch (platform) {
+    case Platform::automatic: return "automatic";
+    case Platform::host: return "host";
+    case Platform::cuda: return "cuda";
+    case Platform::hip: return "hip";
+  }
+  return "unknown";
+}
+
+/// What happens to output that belongs to no group (rows past the sum; batches past the sum).
+enum class Tail : std::int32_t {
+  zero,     ///< the product is zero there: written as +0.0, or as beta·out where beta != 0
+  keep,     ///< not touched
+  compute,  ///< batch only: multiplied like any other batch
+};
+
+/// Which kernels a call may use.
+enum class Selection : std::int32_t {
+  any,           ///< the best kernel that fits, however slow; explain() says which
+  require_fast,  ///< only matrix-core kernels (on the host: any); else Status no_fast_kernel
+};
+
+/// Options of every ragged dot.
+struct Options {
+  void* stream = nullptr;  ///< cudaStream_t or hipStream_t; the host runs at once, in the caller
+  float alpha = 1.0F;      ///< out = epilogue(alpha·product + beta·out)
+  float beta = 0.0F;       ///< 0: out is written without being read, NaN in it included
+  Tail tail = Tail::zero;
+  Platform platform = Platform::automatic;
+  Selection selection = Selection::any;
+  index_t config_row = -1;  ///< force this row of the config table; -1: selection decides
+  void* workspace = nullptr;         ///< device memory of at least workspace_bytes(plan)
+  std::int64_t workspace_bytes = 0;  ///< its size; contents are arbitrary
+};
+
+}  // namespace raggedgemm

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problem: a ragged dot after canonicalisation, without pointers. Plans are made for one.
+// validate() holds every check that the host can make; it touches no device.
+#pragma once
+
+#include <cstdint>
+
+#include "raggedgemm/base/index.hpp"
+#include "raggedgemm/base/status.hpp"
+#include "raggedgemm/problem/dtype.hpp"
+#include "raggedgemm/problem/group_sizes.hpp"
+#include "raggedgemm/problem/options.hpp"
+
+namespace raggedgemm {
+
+/// The three variants; the enumerator's comment gives the shapes.
+enum class Variant : std::int32_t {
+  non_contracting,  ///< lhs [M,K] · rhs [G,K,N] → out [M,N], rows ragged
+  contracting,      ///< lhs [M,K], rhs [M,N] → out [G,K,N], reduction over M ragged
+  batch,            ///< lhs [B,M,K] · rhs [B,K,N] → out [B,M,N], batches past the sum dead
+};
+
+inline constexpr std::int32_t variant_count = 3;
+
+constexpr const char* name_of(Variant variant) noexcept {
+  switch (variant) {
+    case Variant::non_contracting: return "non_contracting";
+    case Variant::contracting: return "contracting";
+    case Variant::batch: return "batch";
+  }
+  return "unknown";
+}
+
+/// Element strides of one operand as a stack of matrices: `slab` steps from one group (or batch) to
+/// the next and is 0 where the operand has no such dimension.
+struct Strides {
+  offset_t slab = 0;
+  offset_t row = 0;
+  offset_t col = 0;
+};
+
+/// A ragged dot in the terms of one output tile: D[rows, cols] = A[rows, depth] · B[depth, cols].
+///
+/// | variant         | rows | cols | depth | ragged       | slabs of |
+/// |-----------------|------|------|-------|--------------|----------|
+/// | non_contracting | M    | N    | K     | rows         | B        |
+/// | contracting     | K    | N    | M     | depth        | D        |
+/// | batch           | M    | N    | K     | slabs        | A, B, D  |
+struct Problem {
+  Variant variant = Variant::non_contracting;
+  DType lhs_dtype = DType::f32;
+  DType rhs_dtype = DType::f32;
+  DType out_dtype = DType::f32;
+  offset_t rows = 0;
+  offset_t cols = 0;
+  offset_t depth = 0;
+  offset_t slabs = 0;         ///< G, or B for the batch variant
+  offset_t group_count = 0;   ///< entries of the group description; G except in the batch variant
+  GroupKind group_kind = GroupKind::none;
+  Strides a;                  ///< row: along rows, col: along depth
+  Strides b;                  ///< row: along depth, col: along cols
+  Strides d;                  ///< row: along rows, col: along cols
+  std::int32_t a_alignment_bytes = 1;  ///< what every pointer bound to the plan is aligned to
+  std::int32_t b_alignment_bytes = 1;
+  std::int32_t d_alignment_bytes = 1;
+  float alpha = 1.0F;
+  float beta = 0.0F;
+  Tail tail = Tail::zero;
+
+  /// Multiply-adds times two over the ragged extent, as if no row were dead.
+  [[nodiscard]] constexpr double flops() const noexcept {
+    const double one = 2.0 * static_cast<double>(rows) * static_cast<double>(cols) *
+                       static_cast<double>(depth);
+    return variant == Variant::batch ? one * static_cast<double>(slabs) : one;
+  }
+
+  /// Rows (or depth) per group on average: the only thing that the host knows of the sizes.
+  [[nodiscard]] constexpr offset_t mean_group_extent() const noexcept {
+    const offset_t groups = slabs > 0 ? slabs : 1;
+    if (variant == Variant::batch) return rows;
+    return (variant == Variant::contracting ? depth : rows) / groups;
+  }
+};
+
+/// Which dimension of each operand is contiguous. The second letter speaks of rhs: N as written
+/// (cols contiguous), T transposed (depth contiguous); the first of lhs: N depth, T rows contiguous.
+enum class Layout : std::int32_t { nn, nt, tn, tt, strided };
+
+constexpr const char* name_of(Layout layout) noexcept {
+  switch (layout) {
+    case Layout::nn: return "nn";
+    case Layout::nt: return "nt";
+    case Layout::tn: return "tn";
+    case Layout::tt: return "tt";
+    case Layout::strided: return "strided";
+  }
+  return "unknown";
+}
+
+constexpr Layout layout_of(const Problem& p) noexcept {
+  const bool a_depth = p.a.col == 1;
+  const bool a_rows = p.a.row == 1;
+  const bool b_cols = p.b.col == 1;
+  const bool b_depth = p.b.row == 1;
+  if (a_depth && b_cols) return Layout::nn;
+  if (a_depth && b_depth) return Layout::nt;
+  if (a_rows && b_cols) return Layout::tn;
+  if (a_rows && b_depth) return Layout::tt;
+  return Layout::strided;
+}
+
+/// Checks that need nothing but the problem itself.
+/// Errors: negative_extent, extent_too_large, unsupported_option, overlapping_output.
+inline Status validate(const Problem& p) noexcept {
+  constexpr offset_t largest = offset_t{1} << 40;
+  struct Extent {
+    const char* name;
+    offset_t value;
+  };
+  const bool contracting = p.variant == Variant::contracting;
+  const Extent extents[] = {{contracting ? "k" : "m", p.rows},
+                            {"n", p.cols},
+                            {contracting ? "m" : "k", p.depth},
+                            {p.variant == Variant::batch ? "b" : "g", p.slabs},
+                            {"group_sizes", p.group_count}};
+  for (const Extent& e : extents) {
+    if (e.value < 0)
+      return {StatusCode::negative_extent, e.name, e.value, 0, "an extent cannot be negative"};
+    if (e.value > largest)
+      return {StatusCode::extent_too_large, e.name, e.value, largest, "extents end at 2^40"};
+  }
+  // Tiles of one group are counted in 31 bits; the smallest tile is 16 x 32.
+  const double tiles = (static_cast<double>(p.rows) / 16 + 1) * (static_cast<double>(p.cols) / 32 + 1);
+  if (tiles > 2147483647.0)
+    return {StatusCode::extent_too_large, "out", p.rows, 0, "one group has over 2^31 output tiles"};
+  if (p.tail == Tail::compute && p.variant != Variant::batch)
+    return {StatusCode::unsupported_option,
+            "options.tail",
+            static_cast<std::int64_t>(p.tail),
+            static_cast<std::int64_t>(Tail::zero),
+            "Tail::compute exists for the batch variant only"};
+  const bool many_rows = p.rows > 1;
+  const bool many_cols = p.cols > 1;
+  if ((many_rows && p.d.row == 0) || (many_cols && p.d.col == 0))
+    return {StatusCode::overlapping_output, "out.stride", 0, 1, "output elements must not overlap"};
+  if (p.variant != Variant::non_contracting && p.slabs > 1 && p.d.slab == 0)
+    return {StatusCode::overlapping_output, "out.stride", 0, 1, "output slabs must not overlap"};
+  return {};
+}
+
+}  // namespace raggedgemm

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls: ragged_dot, ragged_dot_contracting, ragged_dot_batch, and their plans.
+// Header-only by default; with raggedgemm::compiled linked (RAGGEDGEMM_COMPILED), calls without a
+// custom epilogue go to that library and no kernel body is compiled here.
+#pragma once
+
+#include <type_traits>
+
+#include "raggedgemm/dispatch/types_of.hpp"
+#include "raggedgemm/epilogue/transform.hpp"
+#include "raggedgemm/plan/plan.hpp"
+#include "raggedgemm/plan/select.hpp"
+#include "raggedgemm/problem/group_sizes.hpp"
+#include "raggedgemm/problem/options.hpp"
+#include "raggedgemm/problem/problem.hpp"
+#include "raggedgemm/problem/view.hpp"
+
+#if defined(RAGGEDGEMM_COMPILED)
+#include "raggedgemm/dispatch/compiled.hpp"
+#else
+#include "raggedgemm/dispatch/launch.hpp"
+#endif
+
+namespace raggedgemm {
+
+/// A call in canonical form: the problem and the pointers. Made by describe().
+template <Variant V, class Lhs, class Rhs, class Out>
+struct Call {
+  Problem problem;
+  Pointers pointers;
+  Status status;  ///< what is wrong with the operands, if anything
+};
+
+namespace detail {
+
+inline Status same_extent(const char* operand, offset_t got, offset_t needed, const char* advice) {
+  if (got == needed) return {};
+  return {StatusCode::extent_mismatch, operand, got, needed, advice};
+}
+
+template <Variant V, class Lhs, class Rhs, class Out>
+void fill_common(Call<V, Lhs, Rhs, Out>& call, const Options& options) {
+  Problem& p = call.problem;
+  p.variant = V;
+  p.lhs_dtype = dtype_of<Lhs>;
+  p.rhs_dtype = dtype_of<Rhs>;
+  p.out_dtype = dtype_of<Out>;
+  p.group_count = call.pointers.groups.count;
+  p.group_kind = call.pointers.groups.kind;
+  p.a_alignment_bytes = alignment_of(call.pointers.a);
+  p.b_alignment_bytes = alignment_of(call.pointers.b);
+  p.d_alignment_bytes = alignment_of(call.pointers.d);
+  p.alpha = options.alpha;
+  p.beta = options.beta;
+  p.tail = options.tail;
+}
+
+/// First failure of several checks.
+template <class... Checks>
+Status first_error(const Checks&... checks) {
+  Status result;
+  (void)((checks.ok() ? true : (result = checks, false)) && ...);
+  return result;
+}
+
+}  // namespace detail
+
+/// lhs [m, k] · rhs [g, k, n] → out [m, n], rows ragged.
+template <class L, class R, class O>
+auto describe(const View<L, 2>& lhs,
+              const View<R, 3>& rhs,
+              const Groups& groups,
+              const View<O, 2>& out,
+              const Options& options = {}) {
+  Call<Variant::non_contracting, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
+  Problem& p = call.problem;
+  p.rows = lhs.extent[0];
+  p.depth = lhs.extent[1];
+  p.cols = rhs.extent[2];
+  p.slabs = rhs.extent[0];
+  p.a = {0, lhs.stride[0], lhs.stride[1]};
+  p.b = {rhs.stride[0], rhs.stride[1], rhs.stride[2]};
+  p.d = {0, out.stride[0], out.stride[1]};
+  call.pointers = {lhs.data, rhs.data, out.data, groups};
+  call.status = detail::first_error(
+      detail::same_extent("rhs.k", rhs.extent[1], lhs.extent[1], "must equal lhs.k"),
+      detail::same_extent("out.m", out.extent[0], lhs.extent[0], "must equal lhs.m"),
+      detail::same_extent("out.n", out.extent[1], rhs.extent[2], "must equal rhs.n"),
+      detail::same_extent("group_sizes", groups.count, rhs.extent[0], "entries must equal rhs.g"));
+  detail::fill_common(call, options);
+  return call;
+}
+
+/// lhs [m, k], rhs [m, n] → out [g, k, n], reduction ragged.
+template <class L, class R, class O>
+auto describe_contracting(const View<L, 2>& lhs,
+                          const View<R, 2>& rhs,
+                          const Groups& groups,
+                          const View<O, 3>& out,
+                          const Options& options = {}) {
+  Call<Variant::contracting, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
+  Problem& p = call.problem;
+  p.depth = lhs.extent[0];
+  p.rows = lhs.extent[1];
+  p.cols = rhs.extent[1];
+  p.slabs = out.extent[0];
+  p.a = {0, lhs.stride[1], lhs.stride[0]};
+  p.b = {0, rhs.stride[0], rhs.stride[1]};
+  p.d = {out.stride[0], out.stride[1], out.stride[2]};
+  call.pointers = {lhs.data, rhs.data, out.data, groups};
+  call.status = detail::first_error(
+      detail::same_extent("rhs.m", rhs.extent[0], lhs.extent[0], "must equal lhs.m"),
+      detail::same_extent("out.k", out.extent[1], lhs.extent[1], "must equal lhs.k"),
+      detail::same_extent("out.n", out.extent[2], rhs.extent[1], "must equal rhs.n"),
+      detail::same_extent("group_sizes", groups.count, out.extent[0], "entries must equal out.g"));
+  detail::fill_common(call, options);
+  return call;
+}
+
+/// lhs [b, m, k] · rhs [b, k, n] → out [b, m, n]; batches past the sum of the sizes are dead.
+template <class L, class R, class O>
+auto describe_batch(const View<L, 3>& lhs,
+                    const View<R, 3>& rhs,
+                    const Groups& groups,
+                    const View<O, 3>& out,
+                    const Options& options = {}) {
+  Call<Variant::batch, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
+  Problem& p = call.problem;
+  p.slabs = lhs.extent[0];
+  p.rows = lhs.extent[1];
+  p.depth = lhs.extent[2];
+  p.cols = rhs.extent[2];
+  p.a = {lhs.stride[0], lhs.stride[1], lhs.stride[2]};
+  p.b = {rhs.stride[0], rhs.stride[1], rhs.stride[2]};
+  p.d = {out.stride[0], out.stride[1], out.stride[2]};
+  call.pointers = {lhs.data, rhs.data, out.data, groups};
+  call.status = detail::first_error(
+      detail::same_extent("rhs.b", rhs.extent[0], lhs.extent[0], "must equal lhs.b"),
+      detail::same_extent("rhs.k", rhs.extent[1], lhs.extent[2], "must equal lhs.k"),
+      detail::same_extent("out.b", out.extent[0], lhs.extent[0], "must equal lhs.b"),
+      detail::same_extent("out.m", out.extent[1], lhs.extent[1], "must equal lhs.m"),
+      detail::same_extent("out.n", out.extent[2], rhs.extent[2], "must equal rhs.n"));
+  detail::fill_common(call, options);
+  return call;
+}
+
+inline namespace RG_PLATFORM {
+
+namespace detail {
+
+#if defined(RAGGEDGEMM_COMPILED)
+
+/// The kernels of raggedgemm::compiled.
+template <Platform Where, class E, Variant V, class Lhs, class Rhs, class Out>
+KernelSet kernels_on(const Call<V, Lhs, Rhs, Out>&) noexcept {
+  static_assert(std::is_same_v<E, Identity>,
+                "a source that links raggedgemm::compiled has no kernel bodies for a custom "
+                "epilogue; it must link raggedgemm::raggedgemm");
+  return compiled::kernels(Where, V, dtype_of<Lhs>, dtype_of<Rhs>, dtype_of<Out>);
+}
+
+inline Platform default_platform() noexcept { return compiled::default_platform(); }
+
+#else
+
+/// The kernels that this source instantiates: the core rows.
+template <Platform Where, class E, Variant V, class Lhs, class Rhs, class Out>
+KernelSet kernels_on(const Call<V, Lhs, Rhs, Out>&) noexcept {
+  return dispatch::kernels<Where, dispatch::variant_type<V>, Types<Lhs, Rhs, Out>, E, false>();
+}
+
+inline Platform default_platform() noexcept { return runtime::native::platform; }
+
+#endif
+
+/// The kernels that may run a call, for the platform the options ask for.
+template <class E, Variant V, class Lhs, class Rhs, class Out>
+KernelSet kernels_for(const Call<V, Lhs, Rhs, Out>& call, const Options& options) noexcept {
+  const Platform where =
+      options.platform == Platform::automatic ? default_platform() : options.platform;
+  if (where == Platform::host) return kernels_on<Platform::host, E>(call);
+#if defined(RAGGEDGEMM_COMPILED)
+  if (where == Platform::cuda) return kernels_on<Platform::cuda, E>(call);
+  if (where == Platform::hip) return kernels_on<Platform::hip, E>(call);
+#else
+  if constexpr (runtime::has_gpu_platform) {
+    if (where == runtime::native::platform)
+      return kernels_on<runtime::native::platform, E>(call);
+  }
+#endif
+  KernelSet none;
+  none.platform = where;
+  return none;
+}
+
+}  // namespace detail
+
+/// Chooses kernel, grid and tile order for a described call. The plan holds no pointer and may be
+/// used again with any operands of the same problem, at least as aligned.
+///
+/// `E` is the type of the epilogue that calls of this plan will pass.
+/// Errors: what describe() found; those of make_plan(problem, options, set) in plan/select.hpp.
+/// Cost: no device work; kernel attributes are asked once a device.
+template <class E = Identity, Variant V, class Lhs, class Rhs, class Out>
+Result<Plan> make_plan(const Call<V, Lhs, Rhs, Out>& call, const Options& options = {}) noexcept {
+  if (!call.status.ok()) return call.status;
+  return make_plan(call.problem, options, detail::kernels_for<E>(call, options));
+}
+
+/// Plans, binds and enqueues a described call.
+template <Variant V, class Lhs, class Rhs, class Out, class E = Identity>
+Status run(const Call<V, Lhs, Rhs, Out>& call,
+           const Options& options = {},
+           const E& epilogue = {}) noexcept {
+  static_assert(std::is_base_of_v<Epilogue, E> && std::is_trivially_copyable_v<E>,
+                "an epilogue must derive from raggedgemm::Epilogue and be trivially copyable; wrap "
+                "a functor in elementwise()");
+  const Result<Plan> plan = make_plan<E>(call, options);
+  if (!plan.ok()) return plan.status();
+  const std::int64_t needed_bytes = workspace_bytes(plan.value());
+  if (needed_bytes > options.workspace_bytes)
+    return {StatusCode::workspace_too_small,
+            "options.workspace_bytes",
+            options.workspace_bytes,
+            needed_bytes};
+  const Result<BoundCall> bound = bind(plan.value(), call.pointers);
+  if (!bound.ok()) return bound.status();
+  return run(bound.value(), &epilogue, options.stream);
+}
+
+/// Why a call runs as it does, or which check it fails, in a few lines for people.
+template <class E = Identity, Variant V, class Lhs, class Rhs, class Out>
+std::string explain(const Call<V, Lhs, Rhs, Out>& call, const Options& options = {}) {
+  const Result<Plan> plan = make_plan<E>(call, options);
+  if (!plan.ok()) return plan.status().message();
+  return explain(plan.value(), detail::kernels_for<E>(call, options));
+}
+
+/// out[m, n] = Σ_k lhs[m, k] · rhs[g(m), k, n], rows ragged: group g holds the rows
+/// [Σ_{h<g} size_h, Σ_{h≤g} size_h).
+///
+/// Shapes: lhs [m, k], rhs [g, k, n], groups [g] (GroupSizes, GroupEndOffsets) or [g + 1]
+/// (GroupOffsets), out [m, n]; device memory, any strides and alignment.
+/// Guarantees: products are exact, sums f32 in a fixed order (bitwise repeatable), one rounding.
+/// Rows in no group are as options.tail says (default: +0.0). Sizes may be anything: negative
+/// counts as 0, ranges are cut at m. A row depends on its own lhs row and group only. out must not
+/// overlap an input. Errors: those of describe(), make_plan() and bind().
+/// Cost: one launch; no allocation, no host synchronisation, graph-capturable.
+template <class L, class R, class O>
+Status ragged_dot(const View<L, 2>& lhs,
+                  const View<R, 3>& rhs,
+                  const Groups& groups,
+                  const View<O, 2>& out,
+                  const Options& options = {}) noexcept {
+  return run(describe(lhs, rhs, groups, out, options), options);
+}
+
+/// The same with an epilogue: out = epilogue(alpha · product + beta · out), on f32 values.
+template <class L, class R, class O, class E>
+  requires std::is_base_of_v<Epilogue, E>
+Status ragged_dot(const View<L, 2>& lhs,
+                  const View<R, 3>& rhs,
+                  const Groups& groups,
+                  const View<O, 2>& out,
+                  const E& epilogue,
+                  const Options& options = {}) noexcept {
+  return run(describe(lhs, rhs, groups, out, options), options, epilogue);
+}
+
+/// out[g, k, n] = Σ_{m in group g} lhs[m, k] · rhs[m, n], reduction ragged (the weight gradient).
+///
+/// Shapes: lhs [m, k], rhs [m, n], groups as in ragged_dot, out [g, k, n]; device memory, any
+/// strides. Guarantees: every slab is written, an empty group's with +0.0 (beta · out for beta
+/// != 0); rows past the sum take part in nothing, NaN in them included. Otherwise as ragged_dot.
+template <class L, class R, class O>
+Status ragged_dot_contracting(const View<L, 2>& lhs,
+                              const View<R, 2>& rhs,
+                              const Groups& groups,
+                              const View<O, 3>& out,
+                              const Options& options = {}) noexcept {
+  return run(describe_contracting(lhs, rhs, groups, out, options), options);
+}
+
+/// The same with an epilogue.
+template <class L, class R, class O, class E>
+  requires std::is_base_of_v<Epilogue, E>
+Status ragged_dot_contracting(const View<L, 2>& lhs,
+                              const View<R, 2>& rhs,
+                              const Groups& groups,
+                              const View<O, 3>& out,
+                              const E& epilogue,
+                              const Options& options = {}) noexcept {
+  return run(describe_contracting(lhs, rhs, groups, out, options), options, epilogue);
+}
+
+/// out[b, m, n] = Σ_k lhs[b, m, k] · rhs[b, k, n] for b < Σ sizes; batches past the sum are as
+/// options.tail says. `Groups{}` (no sizes) makes every batch live.
+///
+/// Shapes: lhs [b, m, k], rhs [b, k, n], out [b, m, n]; device memory, any strides (0: an operand
+/// shared by all batches). Otherwise as ragged_dot.
+template <class L, class R, class O>
+Status ragged_dot_batch(const View<L, 3>& lhs,
+                        const View<R, 3>& rhs,
+                        const Groups& groups,
+                        const View<O, 3>& out,
+                        const Options& options = {}) noexcept {
+  return run(describe_batch(lhs, rhs, groups, out, options), options);
+}
+
+/// The same with an epilogue.
+template <class L, class R, class O, class E>
+  requires std::is_base_of_v<Epilogue, E>
+Status ragged_dot_batch(const View<L, 3>& lhs,
+                        const View<R, 3>& rhs,
+                        const Groups& groups,
+                        const View<O, 3>& out,
+                        const E& epilogue,
+                        const Options& options = {}) noexcept {
+  return run(describe_batch(lhs, rhs, groups, out, options), options, epilogue);
+}
+
+}  // inline namespace
+}  // namespace raggedgemm

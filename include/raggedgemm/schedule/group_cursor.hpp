@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// GroupCursor: where a wave stands in the group sizes. Finds the group of a tile id by prefix sum,
+// moving forward only, a wave's width of sizes at a time: any number of groups, no shared memory.
+#pragma once
+
+#include "raggedgemm/base/index.hpp"
+#include "raggedgemm/problem/group_sizes.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+
+/// Where a tile id lies among the groups.
+struct GroupPosition {
+  offset_t group = 0;      ///< group index; the group count for the tail
+  offset_t begin = 0;      ///< first index of the group in the ragged dimension
+  offset_t extent = 0;     ///< indices of the group, after clamping
+  offset_t tile = 0;       ///< tile index inside the group
+  bool is_tail = false;    ///< the indices past the last group
+};
+
+/// Walks groups forward. All lanes of the wave call every member together and get the same answer.
+///
+/// Guarantees: sizes are clamped to [0, extent - sum before] in int64, so ranges never leave
+/// [0, extent) whatever the sizes say. Groups without tiles cost their share of one load.
+/// Cost: one coalesced load and two wave scans for each `Wave::lanes` groups passed.
+template <class Wave>
+class GroupCursor {
+ public:
+  RG_EXEC_CHECK_DISABLE
+  RG_HOST_DEVICE GroupCursor(const Groups& groups, offset_t ragged_extent)
+      : groups_(groups), ragged_extent_(ragged_extent) {}
+
+  /// Finds the group of `tile`; tiles must not decrease from call to call.
+  /// `tiles_of(extent, is_tail)` is the number of tiles of a group of that extent.
+  /// Returns false when `tile` is past the last one, tail included.
+  RG_EXEC_CHECK_DISABLE
+  template <class TilesOf>
+  RG_HOST_DEVICE bool seek(offset_t tile, const TilesOf& tiles_of, GroupPosition& position) {
+    while (tile >= window_tiles_end_) {
+      if (!next_window(tiles_of)) return seek_tail(tile, tiles_of, position);
+    }
+    // Lanes are in order, so the lanes that start at or before the tile are a prefix, and the last
+    // of them holds it (a later empty group would start past it).
+    const offset_t first_tile = window_tiles_begin_ + lane_tiles_before_;
+    const std::uint64_t started = Wave::ballot(lane_in_range_ && first_tile <= tile);
+    const index_t owner = Wave::last_set(started);
+    position.group = window_begin_ + owner;
+    position.begin = Wave::broadcast(lane_begin_, owner);
+    position.extent = Wave::broadcast(lane_extent_, owner);
+    position.tile = tile - Wave::broadcast(first_tile, owner);
+    position.is_tail = false;
+    return true;
+  }
+
+  /// The clamped sum of all sizes. Uses up the cursor.
+  RG_EXEC_CHECK_DISABLE
+  RG_HOST_DEVICE offset_t total() {
+    const NoTiles none;
+    while (next_window(none)) {
+    }
+    return sum_;
+  }
+
+ private:
+  struct NoTiles {
+    RG_HOST_DEVICE offset_t operator()(offset_t, bool) const { return 0; }
+  };
+
+  /// Loads the next Wave::lanes sizes; false when none are left.
+  RG_EXEC_CHECK_DISABLE
+  template <class TilesOf>
+  RG_HOST_DEVICE bool next_window(const TilesOf& tiles_of) {
+    if (next_group_ >= groups_.count) return false;
+    window_begin_ = next_group_;
+    const offset_t group = window_begin_ + Wave::lane();
+    lane_in_range_ = group < groups_.count;
+    const offset_t size = lane_in_range_ ? groups_.size(group, ragged_extent_) : 0;
+    const offset_t size_end = Wave::inclusive_sum(size);
+    lane_begin_ = min_of(sum_ + size_end - size, ragged_extent_);
+    lane_extent_ = min_of(sum_ + size_end, ragged_extent_) - lane_begin_;
+    const offset_t tiles = lane_in_range_ ? tiles_of(lane_extent_, false) : 0;
+    const offset_t tiles_end = Wave::inclusive_sum(tiles);
+    lane_tiles_before_ = tiles_end - tiles;
+    sum_ = min_of(sum_ + Wave::broadcast(size_end, Wave::lanes - 1), ragged_extent_);
+    window_tiles_begin_ = window_tiles_end_;
+    window_tiles_end_ += Wave::broadcast(tiles_end, Wave::lanes - 1);
+    next_group_ += Wave::lanes;
+    return true;
+  }
+
+  RG_EXEC_CHECK_DISABLE
+  template <class TilesOf>
+  RG_HOST_DEVICE bool seek_tail(offset_t tile, const TilesOf& tiles_of, GroupPosition& position) {
+    position.group = groups_.count;
+    position.begin = sum_;
+    position.extent = ragged_extent_ - sum_;
+    position.tile = tile - window_tiles_end_;
+    position.is_tail = true;
+    return position.tile < tiles_of(position.extent, true);
+  }
+
+  Groups groups_;
+  offset_t ragged_extent_;
+  offset_t next_group_ = 0;          // first group not yet loaded
+  offset_t sum_ = 0;                 // clamped sum of all loaded groups
+  offset_t window_begin_ = 0;        // group of lane 0
+  offset_t window_tiles_begin_ = 0;  // tiles before the window
+  offset_t window_tiles_end_ = 0;
+  // One group a lane:
+  bool lane_in_range_ = false;
+  offset_t lane_begin_ = 0;
+  offset_t lane_extent_ = 0;
+  offset_t lane_tiles_before_ = 0;   // tiles of the window before this lane's group
+};
+
+}  // inline namespace
+}  // namespace raggedgemm

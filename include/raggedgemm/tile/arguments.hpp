@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments: what every kernel receives: the problem in tile terms, with pointers and tile order.
+// A plain value that travels as a kernel parameter, so a captured graph owns its copy.
+#pragma once
+
+#include "raggedgemm/base/index.hpp"
+#include "raggedgemm/problem/problem.hpp"
+#include "raggedgemm/schedule/tile_order.hpp"
+#include "raggedgemm/schedule/work.hpp"
+
+namespace raggedgemm {
+
+/// An operand: address of element (slab 0, row 0, col 0) and its strides in elements.
+template <class Pointer>
+struct Operand {
+  Pointer data = nullptr;
+  Strides stride;
+
+  /// Address of (slab, row, col), as elements of T. Widened before multiplying.
+  template <class T>
+  [[nodiscard]] RG_HOST_DEVICE T* at(offset_t slab, offset_t row, offset_t col) const {
+    return static_cast<T*>(data) + slab * stride.slab + row * stride.row + col * stride.col;
+  }
+};
+
+/// D = epilogue(alpha · A·B + beta · D), in the terms of Problem.
+struct Arguments {
+  Operand<const void*> a;  ///< [rows, depth]
+  Operand<const void*> b;  ///< [depth, cols]
+  Operand<void*> d;        ///< [rows, cols]
+  Groups groups;
+  offset_t rows = 0;
+  offset_t cols = 0;
+  offset_t depth = 0;
+  offset_t slabs = 0;
+  float alpha = 1.0F;
+  float beta = 0.0F;
+  Tail tail = Tail::zero;
+  TileOrder order;
+};
+
+}  // namespace raggedgemm
