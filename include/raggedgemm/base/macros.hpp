@@ -60,6 +60,13 @@
 #define RG_FORCE_INLINE inline
 #endif
 
+// Whether the host's inner loops may use x86 vector instructions, chosen at run time.
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define RG_HOST_X86 1
+#else
+#define RG_HOST_X86 0
+#endif
+
 // A loop that must be unrolled in device code: register arrays need constant indices.
 #if RG_PLATFORM_CUDA || RG_PLATFORM_HIP || defined(__clang__)
 #define RG_UNROLL _Pragma("unroll")

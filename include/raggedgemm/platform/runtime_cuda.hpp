@@ -137,6 +137,22 @@ inline Status fill(void* memory, int byte, std::size_t bytes) noexcept {
 }
 inline Status synchronize() noexcept { return status_of(cudaDeviceSynchronize(), "synchronize"); }
 
+/// A stream of the current device, destroyed with the object. `get()` is what Options::stream takes.
+class Stream {
+ public:
+  Stream() { static_cast<void>(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+  [[nodiscard]] Status synchronize() const {
+    return status_of(cudaStreamSynchronize(stream_), "synchronize");
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
 /// Time between two points of a stream, in microseconds.
 class Stopwatch {
  public:

@@ -141,6 +141,22 @@ inline Status fill(void* memory, int byte, std::size_t bytes) noexcept {
 }
 inline Status synchronize() noexcept { return status_of(hipDeviceSynchronize(), "synchronize"); }
 
+/// A stream of the current device, destroyed with the object. `get()` is what Options::stream takes.
+class Stream {
+ public:
+  Stream() { static_cast<void>(hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking)); }
+  ~Stream() { static_cast<void>(hipStreamDestroy(stream_)); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  [[nodiscard]] hipStream_t get() const { return stream_; }
+  [[nodiscard]] Status synchronize() const {
+    return status_of(hipStreamSynchronize(stream_), "synchronize");
+  }
+
+ private:
+  hipStream_t stream_ = nullptr;
+};
+
 /// Time between two points of a stream, in microseconds.
 class Stopwatch {
  public:

@@ -45,6 +45,13 @@ inline Status fill(void* memory, int byte, std::size_t bytes) noexcept {
 }
 inline Status synchronize() noexcept { return {}; }
 
+/// A stream; the host has no other than the calling thread.
+class Stream {
+ public:
+  [[nodiscard]] static void* get() { return nullptr; }
+  [[nodiscard]] static Status synchronize() { return {}; }
+};
+
 /// Time between two points of a stream, in microseconds.
 class Stopwatch {
  public:

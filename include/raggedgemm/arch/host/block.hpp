@@ -13,16 +13,17 @@ namespace raggedgemm {
 inline namespace RG_PLATFORM {
 namespace arch::host {
 
-/// Where element (outer, k) of an operand tile lies: panels of `Chunk` outer indices.
+/// Where element (outer, k) of an operand tile lies: panels of `Chunk` outer indices. Panels are one
+/// chunk longer than they need to be: a power-of-two pitch would put all panels in one cache set.
 template <index_t Outer, index_t Depth, index_t Chunk>
 struct PanelMap {
   static constexpr index_t outer = Outer;
   static constexpr index_t depth = Depth;
   static constexpr index_t chunk = Chunk;  ///< outer indices that a copy moves at once
-  static constexpr index_t run = Depth;    ///< depth indices that a copy moves at once
-  static constexpr index_t elems = Outer * Depth;
+  static constexpr index_t panel_elems = (Depth + 1) * Chunk;
+  static constexpr index_t elems = Outer / Chunk * panel_elems;
   static RG_HOST_DEVICE constexpr index_t offset(index_t o, index_t k) {
-    return o / Chunk * (Depth * Chunk) + k * Chunk + o % Chunk;
+    return o / Chunk * panel_elems + k * Chunk + o % Chunk;
   }
 };
 
@@ -48,6 +49,11 @@ class Block {
   T* b_tile() { return b_; }
   static index_t lane() { return 0; }
   static void sync() {}
+  static void prefetch(const void* address) {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(address);
+#endif
+  }
 
   void clear(index_t rows, index_t) {
     std::memset(static_cast<void*>(acc_),
@@ -58,9 +64,9 @@ class Block {
   /// acc += A·B over the first `depth` indices of the tiles.
   void multiply(index_t rows, index_t cols, index_t depth) {
     multiply_panels(Panels<T>{a_,
-                              BlockK * panel_rows,
+                              AMap::panel_elems,
                               b_,
-                              BlockK * panel_cols,
+                              BMap::panel_elems,
                               acc_,
                               BlockN,
                               ceil_div(rows, panel_rows),
@@ -81,8 +87,8 @@ class Block {
   }
 
  private:
-  T* a_;    // [block_m / 6][block_k][6]
-  T* b_;    // [block_n / 16][block_k][16]
+  T* a_;    // [block_m / 6][block_k + 1][6]
+  T* b_;    // [block_n / 16][block_k + 1][16]
   T* acc_;  // [block_m][block_n]
 };
 

@@ -5,11 +5,8 @@
 
 #include "raggedgemm/base/index.hpp"
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define RG_HOST_X86 1
+#if RG_HOST_X86
 #include <immintrin.h>
-#else
-#define RG_HOST_X86 0
 #endif
 
 namespace raggedgemm {

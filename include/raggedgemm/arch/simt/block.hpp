@@ -20,7 +20,6 @@ struct RowMap {
   static constexpr index_t outer = Outer;
   static constexpr index_t depth = Depth;
   static constexpr index_t chunk = 1;  ///< a lane moves single elements; neighbours coalesce
-  static constexpr index_t run = 1;
   static constexpr index_t pitch = Outer + 4;
   static constexpr index_t elems = pitch * Depth;
   static RG_HOST_DEVICE constexpr index_t offset(index_t o, index_t k) { return k * pitch + o; }
