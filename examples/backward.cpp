@@ -37,8 +37,8 @@ int main() {
     status = rg::ragged_dot(dy_view, w_view.transposed(), groups, rg::view(dx.data(), m, k), host);
   // dw[g, k, n] = Σ over the rows of group g of x[m, k] · dy[m, n]
   if (status.ok())
-    status = rg::ragged_dot_contracting(
-        x_view, dy_view, groups, rg::view(dw.data(), g, k, n), host);
+    status =
+        rg::ragged_dot_contracting(x_view, dy_view, groups, rg::view(dw.data(), g, k, n), host);
   // [backward]
   if (!status.ok()) {
     std::puts(status.message().c_str());

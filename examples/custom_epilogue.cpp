@@ -52,6 +52,7 @@ int main() {
   // group 0: relu(8 - 10) = 0; group 1: min(8 + 1, 6) = 6, times 3 and 4; row 4 is in no group.
   for (int row = 0; row < m; ++row)
     std::printf("row %d: %g\n", row, static_cast<double>(out[static_cast<std::size_t>(row * n)]));
-  const bool right = out[0] == 0.0F && out[2 * n] == 18.0F && out[3 * n] == 24.0F && out[4 * n] == 0.0F;
+  const bool right =
+      out[0] == 0.0F && out[2 * n] == 18.0F && out[3 * n] == 24.0F && out[4 * n] == 0.0F;
   return right ? 0 : 1;
 }

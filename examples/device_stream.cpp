@@ -19,7 +19,8 @@ template <class T>
 struct DeviceArray {
   explicit DeviceArray(const std::vector<T>& host)
       : data(static_cast<T*>(rt::allocate(host.size() * sizeof(T)))) {
-    if (data != nullptr) ready = rt::copy_to_device(data, host.data(), host.size() * sizeof(T)).ok();
+    if (data != nullptr)
+      ready = rt::copy_to_device(data, host.data(), host.size() * sizeof(T)).ok();
   }
   ~DeviceArray() { rt::release(data); }
   DeviceArray(const DeviceArray&) = delete;

@@ -9,10 +9,10 @@
 int main() {
   namespace rg = raggedgemm;
   const int m = 6, k = 4, n = 3, g = 3;
-  std::vector<float> tokens(m * k, 1.0F);        // lhs [m, k]
-  std::vector<float> weights(g * k * n, 0.5F);   // rhs [g, k, n]
-  std::vector<int> sizes = {4, 0, 1};            // rows of each group; row 5 belongs to none
-  std::vector<float> out(m * n, -1.0F);          // out [m, n]
+  std::vector<float> tokens(m * k, 1.0F);       // lhs [m, k]
+  std::vector<float> weights(g * k * n, 0.5F);  // rhs [g, k, n]
+  std::vector<int> sizes = {4, 0, 1};           // rows of each group; row 5 belongs to none
+  std::vector<float> out(m * n, -1.0F);         // out [m, n]
 
   const rg::Status status = rg::ragged_dot(rg::view(tokens.data(), m, k),
                                            rg::view(weights.data(), g, k, n),

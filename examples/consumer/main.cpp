@@ -7,7 +7,7 @@
 
 int main() {
   namespace rg = raggedgemm;
-  const std::vector<float> lhs = {1, 2, 3, 4};     // [4, 1]
+  const std::vector<float> lhs = {1, 2, 3, 4};        // [4, 1]
   const std::vector<float> rhs = {1, 2, 3, 4, 5, 6};  // [2, 1, 3]
   const std::vector<int> sizes = {2, 2};
   std::vector<float> out(12);

@@ -184,8 +184,7 @@ KernelSet kernels_for(const Call<V, Lhs, Rhs, Out>& call, const Options& options
   if (where == Platform::hip) return kernels_on<Platform::hip, E>(call);
 #else
   if constexpr (runtime::has_gpu_platform) {
-    if (where == runtime::native::platform)
-      return kernels_on<runtime::native::platform, E>(call);
+    if (where == runtime::native::platform) return kernels_on<runtime::native::platform, E>(call);
   }
 #endif
   KernelSet none;
@@ -257,15 +256,13 @@ Status ragged_dot(const View<L, 2>& lhs,
 
 /// The same with an epilogue: out = epilogue(alpha · product + beta · out), on f32 values.
 template <class L, class R, class O, class E>
-  requires std::is_base_of_v<Epilogue, E>
-Status ragged_dot(const View<L, 2>& lhs,
-                  const View<R, 3>& rhs,
-                  const Groups& groups,
-                  const View<O, 2>& out,
-                  const E& epilogue,
-                  const Options& options = {}) noexcept {
-  return run(describe(lhs, rhs, groups, out, options), options, epilogue);
-}
+requires std::is_base_of_v<Epilogue, E> Status ragged_dot(const View<L, 2>& lhs,
+                                                          const View<R, 3>& rhs,
+                                                          const Groups& groups,
+                                                          const View<O, 2>& out,
+                                                          const E& epilogue,
+                                                          const Options& options = {})
+noexcept { return run(describe(lhs, rhs, groups, out, options), options, epilogue); }
 
 /// out[g, k, n] = Σ_{m in group g} lhs[m, k] · rhs[m, n], reduction ragged (the weight gradient).
 ///
@@ -283,15 +280,13 @@ Status ragged_dot_contracting(const View<L, 2>& lhs,
 
 /// The same with an epilogue.
 template <class L, class R, class O, class E>
-  requires std::is_base_of_v<Epilogue, E>
-Status ragged_dot_contracting(const View<L, 2>& lhs,
-                              const View<R, 2>& rhs,
-                              const Groups& groups,
-                              const View<O, 3>& out,
-                              const E& epilogue,
-                              const Options& options = {}) noexcept {
-  return run(describe_contracting(lhs, rhs, groups, out, options), options, epilogue);
-}
+requires std::is_base_of_v<Epilogue, E> Status ragged_dot_contracting(const View<L, 2>& lhs,
+                                                                      const View<R, 2>& rhs,
+                                                                      const Groups& groups,
+                                                                      const View<O, 3>& out,
+                                                                      const E& epilogue,
+                                                                      const Options& options = {})
+noexcept { return run(describe_contracting(lhs, rhs, groups, out, options), options, epilogue); }
 
 /// out[b, m, n] = Σ_k lhs[b, m, k] · rhs[b, k, n] for b < Σ sizes; batches past the sum are as
 /// options.tail says. `Groups{}` (no sizes) makes every batch live.
@@ -309,15 +304,13 @@ Status ragged_dot_batch(const View<L, 3>& lhs,
 
 /// The same with an epilogue.
 template <class L, class R, class O, class E>
-  requires std::is_base_of_v<Epilogue, E>
-Status ragged_dot_batch(const View<L, 3>& lhs,
-                        const View<R, 3>& rhs,
-                        const Groups& groups,
-                        const View<O, 3>& out,
-                        const E& epilogue,
-                        const Options& options = {}) noexcept {
-  return run(describe_batch(lhs, rhs, groups, out, options), options, epilogue);
-}
+requires std::is_base_of_v<Epilogue, E> Status ragged_dot_batch(const View<L, 3>& lhs,
+                                                                const View<R, 3>& rhs,
+                                                                const Groups& groups,
+                                                                const View<O, 3>& out,
+                                                                const E& epilogue,
+                                                                const Options& options = {})
+noexcept { return run(describe_batch(lhs, rhs, groups, out, options), options, epilogue); }
 
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

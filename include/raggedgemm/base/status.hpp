@@ -12,22 +12,22 @@ namespace raggedgemm {
 /// Why a call was refused. Values are append-only.
 enum class StatusCode : std::int32_t {
   ok = 0,
-  negative_extent,       ///< an extent is below zero
-  extent_mismatch,       ///< two operands disagree on an extent
-  extent_too_large,      ///< an extent or a tile count does not fit the library's indices
-  null_pointer,          ///< an operand with elements has no data
-  overlapping_output,    ///< two elements of the output share an address (a zero stride)
-  unsupported_dtypes,    ///< no kernel of this program multiplies these dtypes
-  unsupported_option,    ///< this option does not exist for this variant
-  no_kernel,             ///< the kernels exist, but this binary holds none for the device present
-  no_fast_kernel,        ///< only slow kernels fit and Selection::require_fast was asked for
-  config_not_applicable, ///< the forced config row cannot run this problem
-  no_device,             ///< the platform asked for has no device
-  platform_not_compiled, ///< this program was not compiled for the platform asked for
-  misaligned,            ///< a pointer is less aligned than the plan was made for
-  plan_mismatch,         ///< operands do not fit the plan
-  workspace_too_small,   ///< the workspace holds fewer bytes than workspace_bytes()
-  vendor_error,          ///< the vendor runtime failed; `got` is its error number
+  negative_extent,        ///< an extent is below zero
+  extent_mismatch,        ///< two operands disagree on an extent
+  extent_too_large,       ///< an extent or a tile count does not fit the library's indices
+  null_pointer,           ///< an operand with elements has no data
+  overlapping_output,     ///< two elements of the output share an address (a zero stride)
+  unsupported_dtypes,     ///< no kernel of this program multiplies these dtypes
+  unsupported_option,     ///< this option does not exist for this variant
+  no_kernel,              ///< the kernels exist, but this binary holds none for the device present
+  no_fast_kernel,         ///< only slow kernels fit and Selection::require_fast was asked for
+  config_not_applicable,  ///< the forced config row cannot run this problem
+  no_device,              ///< the platform asked for has no device
+  platform_not_compiled,  ///< this program was not compiled for the platform asked for
+  misaligned,             ///< a pointer is less aligned than the plan was made for
+  plan_mismatch,          ///< operands do not fit the plan
+  workspace_too_small,    ///< the workspace holds fewer bytes than workspace_bytes()
+  vendor_error,           ///< the vendor runtime failed; `got` is its error number
 };
 
 inline const char* name_of(StatusCode code) noexcept {
@@ -102,7 +102,7 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(const T& value) noexcept : value_(value) {}       // NOLINT(google-explicit-constructor)
+  Result(const T& value) noexcept : value_(value) {}          // NOLINT(google-explicit-constructor)
   Result(const Status& status) noexcept : status_(status) {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] bool ok() const noexcept { return status_.ok(); }
   explicit operator bool() const noexcept { return ok(); }

@@ -27,13 +27,13 @@ constexpr const char* name_of(EngineId engine) noexcept {
 /// A tile configuration. Fields that an engine does not use stay at their defaults.
 struct TileConfig {
   EngineId engine = EngineId::simple;
-  index_t block_m = 0;      ///< output rows of a tile
-  index_t block_n = 0;      ///< output columns of a tile
-  index_t block_k = 0;      ///< depth of one pipeline step
-  index_t stages = 1;       ///< pipeline slots
-  index_t lanes = 1;        ///< lanes of a block
+  index_t block_m = 0;              ///< output rows of a tile
+  index_t block_n = 0;              ///< output columns of a tile
+  index_t block_k = 0;              ///< depth of one pipeline step
+  index_t stages = 1;               ///< pipeline slots
+  index_t lanes = 1;                ///< lanes of a block
   Layout layout = Layout::strided;  ///< the operand layout the engine is written for; strided: any
-  index_t supergroup = 1;   ///< tiles across a band of the tile order
+  index_t supergroup = 1;           ///< tiles across a band of the tile order
 
   constexpr bool operator==(const TileConfig&) const = default;
 };

@@ -64,5 +64,5 @@ struct Simple {
 };
 
 }  // namespace engine
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

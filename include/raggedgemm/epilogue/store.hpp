@@ -15,7 +15,9 @@ namespace raggedgemm {
 template <class T, class EpilogueType>
 class TileStore {
  public:
-  RG_HOST_DEVICE TileStore(const Arguments& arguments, const Work& work, const EpilogueType& epilogue)
+  RG_HOST_DEVICE TileStore(const Arguments& arguments,
+                           const Work& work,
+                           const EpilogueType& epilogue)
       : work_(work),
         epilogue_(epilogue),
         tile_(arguments.d.template at<T>(work.slab, work.row_begin, work.col_begin)),

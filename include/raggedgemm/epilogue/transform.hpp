@@ -51,8 +51,9 @@ struct Chain : Epilogue {
 };
 
 template <class First, class Second>
-  requires(std::is_base_of_v<Epilogue, First> && std::is_base_of_v<Epilogue, Second>)
-constexpr Chain<First, Second> operator|(First first, Second second) {
+requires(std::is_base_of_v<Epilogue, First>&&
+             std::is_base_of_v<Epilogue, Second>) constexpr Chain<First, Second>
+operator|(First first, Second second) {
   return {first, second};
 }
 

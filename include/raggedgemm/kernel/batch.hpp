@@ -30,18 +30,16 @@ struct Batch {
       const offset_t batches = arguments_.tail == Tail::keep ? live_ : arguments_.slabs;
       if (tile >= tiles * batches) return false;
       const offset_t batch = tile / tiles;
-      const TileCoordinate where = arguments_.order.map(
-          static_cast<index_t>(tile - batch * tiles), tile_rows_, tile_cols_);
+      const TileCoordinate where =
+          arguments_.order.map(static_cast<index_t>(tile - batch * tiles), tile_rows_, tile_cols_);
       work.slab = batch;
       work.row_begin = offset_t{where.row} * BlockM;
       work.col_begin = offset_t{where.col} * BlockN;
       work.k_begin = 0;
       work.is_tail = batch >= live_;
       work.k_extent = work.is_tail ? 0 : arguments_.depth;
-      work.rows =
-          static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
-      work.cols =
-          static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
+      work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
+      work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
       return true;
     }
 
@@ -67,5 +65,5 @@ struct Batch {
 };
 
 }  // namespace kernel
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -36,10 +36,8 @@ struct Contracting {
       work.col_begin = offset_t{where.col} * BlockN;
       work.k_begin = at.begin;
       work.k_extent = at.extent;
-      work.rows =
-          static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
-      work.cols =
-          static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
+      work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
+      work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
       work.is_tail = false;
       return true;
     }
@@ -61,11 +59,10 @@ struct Contracting {
   /// No more tiles than this exist, whatever the sizes: what the host sizes the grid by.
   template <index_t BlockM, index_t BlockN>
   static offset_t tiles_at_most(const Arguments& p) noexcept {
-    return ceil_div(p.rows, offset_t{BlockM}) * ceil_div(p.cols, offset_t{BlockN}) *
-           p.groups.count;
+    return ceil_div(p.rows, offset_t{BlockM}) * ceil_div(p.cols, offset_t{BlockN}) * p.groups.count;
   }
 };
 
 }  // namespace kernel
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -38,8 +38,7 @@ struct NonContracting {
       work.k_begin = 0;
       work.k_extent = at.is_tail ? 0 : arguments_.depth;
       work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, at.extent - row));
-      work.cols =
-          static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
+      work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
       work.is_tail = at.is_tail;
       return true;
     }
@@ -68,5 +67,5 @@ struct NonContracting {
 };
 
 }  // namespace kernel
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -5,9 +5,9 @@
 
 #include <type_traits>
 
+#include "raggedgemm/base/index.hpp"
 #include "raggedgemm/numeric/bf16.hpp"
 #include "raggedgemm/numeric/fp16.hpp"
-#include "raggedgemm/base/index.hpp"
 
 namespace raggedgemm {
 
@@ -43,7 +43,8 @@ struct Types {
   using lhs = Lhs;
   using rhs = Rhs;
   using out = Out;
-  using compute = std::common_type_t<typename Element<Lhs>::compute, typename Element<Rhs>::compute>;
+  using compute =
+      std::common_type_t<typename Element<Lhs>::compute, typename Element<Rhs>::compute>;
 };
 
 }  // namespace raggedgemm

@@ -21,8 +21,7 @@ RG_HOST_DEVICE constexpr float to_float(fp16 value) noexcept {
   const std::uint32_t sign = (static_cast<std::uint32_t>(value.bits) & 0x8000U) << 16;
   const float scaled = bit_as<float>(magnitude) * 0x1p112F;
   const std::uint32_t special = magnitude + ((0xFFU - 0x1FU) << 23);  // infinity and NaN
-  const std::uint32_t bits =
-      magnitude >= (0x1FU << 23) ? special : bit_as<std::uint32_t>(scaled);
+  const std::uint32_t bits = magnitude >= (0x1FU << 23) ? special : bit_as<std::uint32_t>(scaled);
   return bit_as<float>(bits | sign);
 }
 
@@ -32,7 +31,8 @@ RG_HOST_DEVICE constexpr fp16 to_fp16(float value) noexcept {
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
   // Normal results: rebias the exponent and round the 13 dropped bits.
-  const std::uint32_t normal = (magnitude - (112U << 23) + 0x0FFFU + ((magnitude >> 13) & 1U)) >> 13;
+  const std::uint32_t normal =
+      (magnitude - (112U << 23) + 0x0FFFU + ((magnitude >> 13) & 1U)) >> 13;
   // Subnormal results: adding 0.5 aligns the mantissa so that the hardware does the rounding.
   const std::uint32_t subnormal =
       bit_as<std::uint32_t>(bit_as<float>(magnitude) + 0.5F) - 0x3F000000U;

@@ -13,7 +13,7 @@ namespace raggedgemm {
 /// How a problem will run on one device: pointer-free and trivially copyable.
 struct Plan {
   Problem problem;
-  KernelEntry kernel;   ///< the kernel chosen, of this process
+  KernelEntry kernel;  ///< the kernel chosen, of this process
   Platform platform = Platform::host;
   Arch arch = Arch::host;  ///< of the device planned for
   index_t blocks = 0;      ///< grid size; 0: nothing to do
@@ -87,7 +87,10 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
   const bool has_out = p.rows > 0 && p.cols > 0 && has_slabs;
   const Operand operands[] = {
       {"lhs", pointers.a, has_out && p.depth > 0, p.a_alignment_bytes},
-      {"rhs", pointers.b, has_out && p.depth > 0 && (contracting || p.slabs > 0), p.b_alignment_bytes},
+      {"rhs",
+       pointers.b,
+       has_out && p.depth > 0 && (contracting || p.slabs > 0),
+       p.b_alignment_bytes},
       {"out", pointers.d, has_out, p.d_alignment_bytes},
       {"group_sizes", pointers.groups.data, has_out && p.group_count > 0, 1}};
   for (const Operand& operand : operands) {

@@ -154,24 +154,25 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
                 static_cast<long long>(p.depth),
                 static_cast<long long>(p.slabs));
   std::string text = line;
-  std::snprintf(line,
-                sizeof line,
-                "  runs on %s (%s) with row %d %s: engine %s, tile %dx%dx%d, %d blocks, %s bands of "
-                "%d, %d chiplets%s; provenance: %s\n",
-                name_of(plan.platform),
-                name_of(plan.arch),
-                plan.kernel.row,
-                chosen.name,
-                name_of(chosen.config.engine),
-                chosen.config.block_m,
-                chosen.config.block_n,
-                chosen.config.block_k,
-                plan.blocks,
-                plan.order.column_bands != 0 ? "column" : "row",
-                plan.order.supergroup,
-                plan.order.chiplets,
-                chosen.fast ? "" : "; SLOW: no matrix instructions",
-                chosen.provenance);
+  std::snprintf(
+      line,
+      sizeof line,
+      "  runs on %s (%s) with row %d %s: engine %s, tile %dx%dx%d, %d blocks, %s bands of "
+      "%d, %d chiplets%s; provenance: %s\n",
+      name_of(plan.platform),
+      name_of(plan.arch),
+      plan.kernel.row,
+      chosen.name,
+      name_of(chosen.config.engine),
+      chosen.config.block_m,
+      chosen.config.block_n,
+      chosen.config.block_k,
+      plan.blocks,
+      plan.order.column_bands != 0 ? "column" : "row",
+      plan.order.supergroup,
+      plan.order.chiplets,
+      chosen.fast ? "" : "; SLOW: no matrix instructions",
+      chosen.provenance);
   text += line;
   const Result<Device> device = set.device != nullptr ? set.device() : Result<Device>(Device{});
   for (index_t row = 0; row < config_rows && device.ok(); ++row) {
@@ -180,8 +181,9 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
     if (row > plan.kernel.row && chosen.fast) break;
     const char* reason = detail::why_not(config_row(row), p, device.value());
     if (reason == nullptr) {
-      reason = "is not in this program (header-only use holds the core rows; link "
-               "raggedgemm::compiled for all)";
+      reason =
+          "is not in this program (header-only use holds the core rows; link "
+          "raggedgemm::compiled for all)";
       for (index_t i = 0; i < set.count; ++i) {
         if (set.entries[i].row != row) continue;
         reason = set.entries[i].present() ? "is for another group extent or was not forced"

@@ -13,13 +13,13 @@ namespace raggedgemm {
 /// What a kernel needs of the device. Ordered inside a platform: a device runs the kernels of its
 /// own architecture and of those it extends.
 enum class Arch : std::int32_t {
-  host,     ///< any CPU
-  sm70,     ///< any NVIDIA GPU from Volta on
-  sm80,     ///< Ampere, Ada, and what came later
-  sm90,     ///< Hopper (its kernels use sm_90a, which no other architecture runs)
-  gfx9,     ///< any AMD GPU with 64-lane waves
-  gfx942,   ///< MI300
-  gfx950,   ///< MI350
+  host,    ///< any CPU
+  sm70,    ///< any NVIDIA GPU from Volta on
+  sm80,    ///< Ampere, Ada, and what came later
+  sm90,    ///< Hopper (its kernels use sm_90a, which no other architecture runs)
+  gfx9,    ///< any AMD GPU with 64-lane waves
+  gfx942,  ///< MI300
+  gfx950,  ///< MI350
 };
 
 constexpr const char* name_of(Arch arch) noexcept {
@@ -55,8 +55,8 @@ struct Device {
   Platform platform = Platform::host;
   Arch arch = Arch::host;
   index_t ordinal = 0;
-  index_t multiprocessors = 1;  ///< multiprocessors, compute units, or host threads
-  index_t chiplets = 1;         ///< dies with an L2 of their own that work-groups are dealt to
+  index_t multiprocessors = 1;    ///< multiprocessors, compute units, or host threads
+  index_t chiplets = 1;           ///< dies with an L2 of their own that work-groups are dealt to
   std::int64_t shared_bytes = 0;  ///< the most that one block may have
   std::int64_t last_level_cache_bytes = 0;
   char name[96] = "";

@@ -24,5 +24,5 @@ namespace native = host;
 #endif
 
 }  // namespace runtime
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -137,7 +137,8 @@ inline Status fill(void* memory, int byte, std::size_t bytes) noexcept {
 }
 inline Status synchronize() noexcept { return status_of(cudaDeviceSynchronize(), "synchronize"); }
 
-/// A stream of the current device, destroyed with the object. `get()` is what Options::stream takes.
+/// A stream of the current device, destroyed with the object. `get()` is what Options::stream
+/// takes.
 class Stream {
  public:
   Stream() { static_cast<void>(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
@@ -185,5 +186,5 @@ class Stopwatch {
 };
 
 }  // namespace runtime::gpu
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

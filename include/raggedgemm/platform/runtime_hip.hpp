@@ -34,7 +34,8 @@ inline Arch arch_of(const char* name) noexcept {
 }
 
 /// The calling thread's current device.
-/// Errors: no_device. Cost: property queries, once a device; no synchronisation, legal during capture.
+/// Errors: no_device. Cost: property queries, once a device; no synchronisation, legal during
+/// capture.
 inline Result<Device> device() noexcept {
   int ordinal = 0;
   if (hipGetDevice(&ordinal) != hipSuccess) {
@@ -95,8 +96,8 @@ inline std::int64_t static_shared_bytes(const void* kernel) noexcept {
 inline index_t occupancy(const void* kernel, index_t lanes, std::size_t shared_bytes) noexcept {
   int blocks = 0;
   if (hipFuncSetAttribute(kernel,
-                           hipFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(shared_bytes)) != hipSuccess ||
+                          hipFuncAttributeMaxDynamicSharedMemorySize,
+                          static_cast<int>(shared_bytes)) != hipSuccess ||
       hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, lanes, shared_bytes) !=
           hipSuccess) {
     static_cast<void>(hipGetLastError());
@@ -112,11 +113,11 @@ inline Status launch(const void* kernel,
                      void** parameters,
                      void* stream) noexcept {
   return status_of(hipLaunchKernel(kernel,
-                                    dim3(static_cast<unsigned>(blocks)),
-                                    dim3(static_cast<unsigned>(lanes)),
-                                    parameters,
-                                    shared_bytes,
-                                    static_cast<hipStream_t>(stream)),
+                                   dim3(static_cast<unsigned>(blocks)),
+                                   dim3(static_cast<unsigned>(lanes)),
+                                   parameters,
+                                   shared_bytes,
+                                   static_cast<hipStream_t>(stream)),
                    "kernel launch");
 }
 
@@ -141,7 +142,8 @@ inline Status fill(void* memory, int byte, std::size_t bytes) noexcept {
 }
 inline Status synchronize() noexcept { return status_of(hipDeviceSynchronize(), "synchronize"); }
 
-/// A stream of the current device, destroyed with the object. `get()` is what Options::stream takes.
+/// A stream of the current device, destroyed with the object. `get()` is what Options::stream
+/// takes.
 class Stream {
  public:
   Stream() { static_cast<void>(hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking)); }
@@ -189,5 +191,5 @@ class Stopwatch {
 };
 
 }  // namespace runtime::gpu
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -27,9 +27,9 @@ inline Result<Device> device() noexcept {
 }
 
 inline void* allocate(std::size_t bytes) noexcept {
-  return ::operator new(bytes == 0 ? 1 : bytes, std::align_val_t{256}, std::nothrow);
+  return ::operator new (bytes == 0 ? 1 : bytes, std::align_val_t{256}, std::nothrow);
 }
-inline void release(void* memory) noexcept { ::operator delete(memory, std::align_val_t{256}); }
+inline void release(void* memory) noexcept { ::operator delete (memory, std::align_val_t{256}); }
 
 inline Status copy_to_device(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes != 0) std::memcpy(to, from, bytes);
@@ -57,7 +57,9 @@ class Stopwatch {
  public:
   void start(void* /*stream*/) { start_ = Clock::now(); }
   void stop(void* /*stream*/) { stop_ = Clock::now(); }
-  double microseconds() { return std::chrono::duration<double, std::micro>(stop_ - start_).count(); }
+  double microseconds() {
+    return std::chrono::duration<double, std::micro>(stop_ - start_).count();
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -66,5 +68,5 @@ class Stopwatch {
 };
 
 }  // namespace runtime::host
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -41,12 +41,12 @@ inline index_t thread_count() {
 /// Tile memory of the calling thread: at least `bytes`, 64-byte aligned, reused from call to call.
 inline void* scratch(std::size_t bytes) {
   struct Free {
-    void operator()(void* p) const { ::operator delete(p, std::align_val_t{64}); }
+    void operator()(void* p) const { ::operator delete (p, std::align_val_t{64}); }
   };
   thread_local std::unique_ptr<void, Free> memory;
   thread_local std::size_t capacity_bytes = 0;
   if (capacity_bytes < bytes) {
-    memory.reset(::operator new(bytes, std::align_val_t{64}, std::nothrow));
+    memory.reset(::operator new (bytes, std::align_val_t{64}, std::nothrow));
     capacity_bytes = memory ? bytes : 0;
   }
   return memory.get();
@@ -152,5 +152,5 @@ class ThreadPool {
 };
 
 }  // namespace runtime::host
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

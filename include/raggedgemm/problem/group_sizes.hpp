@@ -64,7 +64,7 @@ struct Groups {
   [[nodiscard]] RG_HOST_DEVICE offset_t size(offset_t g, offset_t limit) const {
     if (kind == GroupKind::none) return limit;
     const offset_t upper = kind == GroupKind::offsets ? entry(g + 1) : entry(g);
-    const offset_t lower = kind == GroupKind::sizes ? 0
+    const offset_t lower = kind == GroupKind::sizes     ? 0
                            : kind == GroupKind::offsets ? entry(g)
                            : g > 0                      ? entry(g - 1)
                                                         : 0;

@@ -44,7 +44,7 @@ struct Options {
   Tail tail = Tail::zero;
   Platform platform = Platform::automatic;
   Selection selection = Selection::any;
-  index_t config_row = -1;  ///< force this row of the config table; -1: selection decides
+  index_t config_row = -1;           ///< force this row of the config table; -1: selection decides
   void* workspace = nullptr;         ///< device memory of at least workspace_bytes(plan)
   std::int64_t workspace_bytes = 0;  ///< its size; contents are arbitrary
 };

@@ -54,12 +54,12 @@ struct Problem {
   offset_t rows = 0;
   offset_t cols = 0;
   offset_t depth = 0;
-  offset_t slabs = 0;         ///< G, or B for the batch variant
-  offset_t group_count = 0;   ///< entries of the group description; G except in the batch variant
+  offset_t slabs = 0;        ///< G, or B for the batch variant
+  offset_t group_count = 0;  ///< entries of the group description; G except in the batch variant
   GroupKind group_kind = GroupKind::none;
-  Strides a;                  ///< row: along rows, col: along depth
-  Strides b;                  ///< row: along depth, col: along cols
-  Strides d;                  ///< row: along rows, col: along cols
+  Strides a;                           ///< row: along rows, col: along depth
+  Strides b;                           ///< row: along depth, col: along cols
+  Strides d;                           ///< row: along rows, col: along cols
   std::int32_t a_alignment_bytes = 1;  ///< what every pointer bound to the plan is aligned to
   std::int32_t b_alignment_bytes = 1;
   std::int32_t d_alignment_bytes = 1;
@@ -69,8 +69,8 @@ struct Problem {
 
   /// Multiply-adds times two over the ragged extent, as if no row were dead.
   [[nodiscard]] constexpr double flops() const noexcept {
-    const double one = 2.0 * static_cast<double>(rows) * static_cast<double>(cols) *
-                       static_cast<double>(depth);
+    const double one =
+        2.0 * static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(depth);
     return variant == Variant::batch ? one * static_cast<double>(slabs) : one;
   }
 
@@ -83,7 +83,8 @@ struct Problem {
 };
 
 /// Which dimension of each operand is contiguous. The second letter speaks of rhs: N as written
-/// (cols contiguous), T transposed (depth contiguous); the first of lhs: N depth, T rows contiguous.
+/// (cols contiguous), T transposed (depth contiguous); the first of lhs: N depth, T rows
+/// contiguous.
 enum class Layout : std::int32_t { nn, nt, tn, tt, strided };
 
 constexpr const char* name_of(Layout layout) noexcept {
@@ -130,7 +131,8 @@ inline Status validate(const Problem& p) noexcept {
       return {StatusCode::extent_too_large, e.name, e.value, largest, "extents end at 2^40"};
   }
   // Tiles of one group are counted in 31 bits; the smallest tile is 16 x 32.
-  const double tiles = (static_cast<double>(p.rows) / 16 + 1) * (static_cast<double>(p.cols) / 32 + 1);
+  const double tiles =
+      (static_cast<double>(p.rows) / 16 + 1) * (static_cast<double>(p.cols) / 32 + 1);
   if (tiles > 2147483647.0)
     return {StatusCode::extent_too_large, "out", p.rows, 0, "one group has over 2^31 output tiles"};
   if (p.tail == Tail::compute && p.variant != Variant::batch)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // View: pointer, extents and element strides of an operand, of a rank known at compile time.
-// Row-major unless strides are given; a transposed operand is the same view with dimensions swapped.
+// Row-major unless strides are given; a transposed operand is the same view with dimensions
+// swapped.
 #pragma once
 
 #include <array>
@@ -40,9 +41,7 @@ struct View {
       : data(pointer), extent(extents), stride(strides) {}
 
   /// The same elements with the last two dimensions exchanged; nothing is copied.
-  [[nodiscard]] constexpr View transposed() const noexcept
-    requires(Rank >= 2)
-  {
+  [[nodiscard]] constexpr View transposed() const noexcept requires(Rank >= 2) {
     View out = *this;
     out.extent[Rank - 2] = extent[Rank - 1];
     out.extent[Rank - 1] = extent[Rank - 2];

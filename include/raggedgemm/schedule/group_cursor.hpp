@@ -11,11 +11,11 @@ inline namespace RG_PLATFORM {
 
 /// Where a tile id lies among the groups.
 struct GroupPosition {
-  offset_t group = 0;      ///< group index; the group count for the tail
-  offset_t begin = 0;      ///< first index of the group in the ragged dimension
-  offset_t extent = 0;     ///< indices of the group, after clamping
-  offset_t tile = 0;       ///< tile index inside the group
-  bool is_tail = false;    ///< the indices past the last group
+  offset_t group = 0;    ///< group index; the group count for the tail
+  offset_t begin = 0;    ///< first index of the group in the ragged dimension
+  offset_t extent = 0;   ///< indices of the group, after clamping
+  offset_t tile = 0;     ///< tile index inside the group
+  bool is_tail = false;  ///< the indices past the last group
 };
 
 /// Walks groups forward. All lanes of the wave call every member together and get the same answer.
@@ -110,8 +110,8 @@ class GroupCursor {
   bool lane_in_range_ = false;
   offset_t lane_begin_ = 0;
   offset_t lane_extent_ = 0;
-  offset_t lane_tiles_before_ = 0;   // tiles of the window before this lane's group
+  offset_t lane_tiles_before_ = 0;  // tiles of the window before this lane's group
 };
 
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

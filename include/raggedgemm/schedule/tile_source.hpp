@@ -34,5 +34,5 @@ class SharedCounter {
   std::atomic<offset_t>& counter_;
 };
 
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -37,9 +37,8 @@ RG_HOST_DEVICE inline void copy_unit(Compute* to,
     } else {
       RG_UNROLL
       for (index_t i = 0; i < chunk; ++i)
-        moved[i] = i < outer_count
-                       ? static_cast<Compute>(Element<T>::widen(from[i * outer_stride]))
-                       : Compute{};
+        moved[i] = i < outer_count ? static_cast<Compute>(Element<T>::widen(from[i * outer_stride]))
+                                   : Compute{};
     }
     *reinterpret_cast<Moved*>(to) = moved;
   }
@@ -92,5 +91,5 @@ RG_HOST_DEVICE inline void copy(typename Block::Compute* tile,
   }
 }
 
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -13,8 +13,9 @@ namespace raggedgemm {
 inline namespace RG_PLATFORM {
 namespace arch::host {
 
-/// Where element (outer, k) of an operand tile lies: panels of `Chunk` outer indices. Panels are one
-/// chunk longer than they need to be: a power-of-two pitch would put all panels in one cache set.
+/// Where element (outer, k) of an operand tile lies: panels of `Chunk` outer indices. Panels are
+/// one chunk longer than they need to be: a power-of-two pitch would put all panels in one cache
+/// set.
 template <index_t Outer, index_t Depth, index_t Chunk>
 struct PanelMap {
   static constexpr index_t outer = Outer;
@@ -33,7 +34,8 @@ class Block {
  public:
   static_assert(Lanes == 1, "TileConfig.lanes must be 1 on the host");
   static_assert(BlockM % panel_rows == 0, "TileConfig.block_m must be a multiple of 6 on the host");
-  static_assert(BlockN % panel_cols == 0, "TileConfig.block_n must be a multiple of 16 on the host");
+  static_assert(BlockN % panel_cols == 0,
+                "TileConfig.block_n must be a multiple of 16 on the host");
   using Compute = T;
   using Wave = host::Wave;
   using AMap = PanelMap<BlockM, BlockK, panel_rows>;
@@ -93,5 +95,5 @@ class Block {
 };
 
 }  // namespace arch::host
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -107,8 +107,7 @@ __attribute__((target("avx512f"))) inline void multiply_pair_avx512(const Panels
     const __m512 b1 = _mm512_loadu_ps(b + p.b_panel_elems);
     RG_UNROLL
     for (index_t i = 0; i < rows; ++i) {
-      const __m512 ai =
-          _mm512_set1_ps(a[(i / panel_rows) * p.a_panel_elems + i % panel_rows]);
+      const __m512 ai = _mm512_set1_ps(a[(i / panel_rows) * p.a_panel_elems + i % panel_rows]);
       acc[i][0] = _mm512_fmadd_ps(ai, b0, acc[i][0]);
       acc[i][1] = _mm512_fmadd_ps(ai, b1, acc[i][1]);
     }
@@ -137,9 +136,10 @@ enum class Isa { generic, avx2, avx512 };
 /// The instruction set that this process uses.
 inline Isa isa() {
 #if RG_HOST_X86
-  static const Isa best = __builtin_cpu_supports("avx512f")                                  ? Isa::avx512
-                          : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Isa::avx2
-                                                                                             : Isa::generic;
+  static const Isa best = __builtin_cpu_supports("avx512f") ? Isa::avx512
+                          : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+                              ? Isa::avx2
+                              : Isa::generic;
   return best;
 #else
   return Isa::generic;
@@ -179,5 +179,5 @@ inline void multiply_panels(const Panels<float>& p) {
 }
 
 }  // namespace arch::host
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

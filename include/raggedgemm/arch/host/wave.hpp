@@ -24,5 +24,5 @@ struct Wave {
 };
 
 }  // namespace arch::host
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -50,9 +50,10 @@ class Block {
 
   RG_DEVICE void clear(index_t, index_t) {
     RG_UNROLL
-    for (index_t i = 0; i < Map::rows_per_lane; ++i)
+    for (index_t i = 0; i < Map::rows_per_lane; ++i) {
       RG_UNROLL
       for (index_t j = 0; j < Map::chunks_per_lane; ++j) acc_[i][j] = {};
+    }
   }
 
   /// acc += A·B over the first `depth` indices of the tiles. Rows and columns outside the valid
@@ -62,18 +63,24 @@ class Block {
       T a[Map::rows_per_lane];
       Chunk<T, Map::chunk> b[Map::chunks_per_lane];
       RG_UNROLL
-      for (index_t i = 0; i < Map::rows_per_lane; ++i) a[i] = a_[AMap::offset(Map::row(lane(), i), k)];
+      for (index_t i = 0; i < Map::rows_per_lane; ++i) {
+        a[i] = a_[AMap::offset(Map::row(lane(), i), k)];
+      }
       RG_UNROLL
-      for (index_t j = 0; j < Map::chunks_per_lane; ++j)
+      for (index_t j = 0; j < Map::chunks_per_lane; ++j) {
         RG_UNROLL
-        for (index_t v = 0; v < Map::chunk; ++v)
+        for (index_t v = 0; v < Map::chunk; ++v) {
           b[j][v] = b_[BMap::offset(Map::col(lane(), j) + v, k)];
+        }
+      }
       RG_UNROLL
-      for (index_t i = 0; i < Map::rows_per_lane; ++i)
+      for (index_t i = 0; i < Map::rows_per_lane; ++i) {
         RG_UNROLL
-        for (index_t j = 0; j < Map::chunks_per_lane; ++j)
+        for (index_t j = 0; j < Map::chunks_per_lane; ++j) {
           RG_UNROLL
           for (index_t v = 0; v < Map::chunk; ++v) acc_[i][j][v] += a[i] * b[j][v];
+        }
+      }
     }
   }
 
@@ -81,13 +88,14 @@ class Block {
   template <class F>
   RG_DEVICE void for_each_chunk(index_t rows, index_t cols, const F& f) {
     RG_UNROLL
-    for (index_t i = 0; i < Map::rows_per_lane; ++i)
+    for (index_t i = 0; i < Map::rows_per_lane; ++i) {
       RG_UNROLL
       for (index_t j = 0; j < Map::chunks_per_lane; ++j) {
         const index_t row = Map::row(lane(), i);
         const index_t col = Map::col(lane(), j);
         if (row < rows && col < cols) f(row, col, acc_[i][j]);
       }
+    }
   }
 
  private:
@@ -99,5 +107,5 @@ class Block {
 #endif
 
 }  // namespace arch::simt
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

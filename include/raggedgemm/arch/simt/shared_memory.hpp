@@ -39,5 +39,5 @@ RG_DEVICE inline void missing_kernel() {
 #endif
 
 }  // namespace arch::simt
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -67,5 +67,5 @@ struct Wave {
 #endif
 
 }  // namespace arch::simt
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

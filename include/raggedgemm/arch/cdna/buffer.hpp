@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffer loads: a base, an end, and 32-bit byte offsets; what lies at or past the end reads as zero.
+#pragma once
+
+#include "raggedgemm/arch/cdna/vector.hpp"
+#include "raggedgemm/base/index.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace arch::cdna {
+
+#if RG_PLATFORM_HIP
+
+/// A window of global memory, read without branches.
+///
+/// Requires: base and bytes are the same in all lanes; offsets are multiples of the load's width.
+/// Guarantees: no byte at or past base + bytes is read; its dword (bytes rounded up to four) arrives
+/// as zero. Every part of the address is in the vector offset: whether the scalar offset takes part
+/// in the bounds check, documents disagree.
+/// Source: AMD CDNA3 ISA, 9.1.5 (raw buffers); descriptor word 3 selects 32-bit data.
+class Buffer {
+ public:
+  RG_DEVICE Buffer(const void* base, index_t bytes)
+      : descriptor_(__builtin_amdgcn_make_buffer_rsrc(
+            const_cast<void*>(base), 0, static_cast<std::uint32_t>(bytes), 0x00020000)) {}
+
+  RG_DEVICE Dwords4 load_16(index_t offset_bytes) const {
+    return __builtin_bit_cast(
+        Dwords4, __builtin_amdgcn_raw_buffer_load_b128(descriptor_, offset_bytes, 0, 0));
+  }
+  RG_DEVICE Dwords2 load_8(index_t offset_bytes) const {
+    return __builtin_bit_cast(
+        Dwords2, __builtin_amdgcn_raw_buffer_load_b64(descriptor_, offset_bytes, 0, 0));
+  }
+
+ private:
+  __amdgpu_buffer_rsrc_t descriptor_;
+};
+
+#endif
+
+}  // namespace arch::cdna
+}  // inline namespace
+}  // namespace raggedgemm

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feeds: how an operand tile travels from global memory through registers into its shared image.
+// One for operands whose depth is contiguous, one for the others, which are transposed on the way.
+#pragma once
+
+#include "raggedgemm/arch/cdna/buffer.hpp"
+#include "raggedgemm/arch/cdna/shared_image.hpp"
+#include "raggedgemm/arch/cdna/vector.hpp"
+#include "raggedgemm/base/index.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace arch::cdna {
+
+/// Who moves what of a depth-contiguous operand: a lane moves `loads` chunks of eight along the
+/// depth; eight neighbouring lanes move 128 contiguous bytes.
+template <index_t Outer, index_t Lanes>
+struct DepthMajorMap {
+  using Image = SharedImage<Outer>;
+  static constexpr index_t loads = Outer * Image::chunks / Lanes;
+  static constexpr index_t row_step = Lanes / Image::chunks;  ///< from one load of a lane to the next
+  static_assert(loads * row_step == Outer && row_step % Image::period_rows == 0,
+                "TileConfig.block_m and block_n must be multiples of lanes / 8, lanes of 256");
+
+  static RG_HOST_DEVICE constexpr index_t row(index_t lane, index_t load) {
+    return lane / Image::chunks + load * row_step;
+  }
+  static RG_HOST_DEVICE constexpr index_t chunk(index_t lane) { return lane % Image::chunks; }
+};
+
+/// Who moves what of an operand whose outer index is contiguous: a lane moves units of 4 outer
+/// indices by 8 along the depth, in 8 loads of 8 bytes and 4 writes of 16; the lanes of a load move
+/// contiguous bytes of one or two rows.
+template <index_t Outer, index_t Lanes>
+struct OuterMajorMap {
+  using Image = SharedImage<Outer>;
+  static constexpr index_t unit_outer = 4;
+  static constexpr index_t unit_depth = Image::chunk_elems;
+  static constexpr index_t units_across = Outer / unit_outer;
+  static constexpr index_t units = units_across * Image::chunks / Lanes;  ///< of one lane
+  static constexpr index_t loads = units * unit_depth;
+  static constexpr index_t writes = units * unit_outer;
+  static_assert(units * Lanes == units_across * Image::chunks,
+                "TileConfig.block_m and block_n must be multiples of lanes / 2");
+
+  static RG_HOST_DEVICE constexpr index_t outer(index_t lane, index_t unit) {
+    return (lane + unit * Lanes) % units_across * unit_outer;
+  }
+  static RG_HOST_DEVICE constexpr index_t chunk(index_t lane, index_t unit) {
+    return (lane + unit * Lanes) / units_across;
+  }
+};
+
+#if RG_PLATFORM_HIP
+
+/// The part of an operand that a tile needs: where its next step begins and how much is left.
+///
+/// Requires: pitch_elems is a multiple of 8 and at least the contiguous extent, so that what lies
+/// past a row's end is another row of the operand, or past the end of the window.
+struct FeedWindow {
+  const unsigned char* next = nullptr;  ///< element (0, 0) of the next step
+  offset_t pitch_bytes = 0;
+  offset_t depth_left = 0;  ///< from `next` on; not positive: nothing is left
+  index_t outer = 0;        ///< valid rows (of A; columns of B)
+};
+
+/// Depth contiguous: 16-byte loads, written as they are.
+template <index_t Outer, index_t Lanes>
+class DepthMajorFeed {
+ public:
+  using Map = DepthMajorMap<Outer, Lanes>;
+  using Image = typename Map::Image;
+  static constexpr index_t loads = Map::loads;
+  static constexpr index_t writes = Map::loads;
+
+  RG_DEVICE DepthMajorFeed(SharedByte* image, index_t lane)
+      : chunk_(Map::chunk(lane)),
+        row_(Map::row(lane, 0)),
+        to_(image + Image::offset_bytes(row_, chunk_)) {}
+
+  RG_DEVICE void start(const FeedWindow& window) {
+    window_ = window;
+    offset_bytes_ = row_ * pitch_bytes() + chunk_ * Image::chunk_bytes;
+  }
+
+  /// The window of the next step: rows past the last one lie past its end, so they arrive as zero.
+  RG_DEVICE Buffer step_buffer() const {
+    return Buffer(window_.next,
+                  window_.depth_left <= 0
+                      ? 0
+                      : (window_.outer - 1) * pitch_bytes() + step_depth() * Image::elem_bytes);
+  }
+
+  template <index_t Load>
+  RG_DEVICE void load(const Buffer& buffer) {
+    staged_[Load] = buffer.load_16(offset_bytes_ + Load * Map::row_step * pitch_bytes());
+  }
+
+  /// After the loads of a step: on to the next one.
+  RG_DEVICE void advance() {
+    staged_depth_ = step_depth();
+    window_.next += Image::row_bytes;
+    window_.depth_left -= Image::depth;
+  }
+
+  /// Zeroes what was loaded from past the end of the depth: neighbouring rows, which may hold NaN.
+  RG_DEVICE void clip() {
+    if (staged_depth_ >= Image::depth) return;
+    const index_t valid = staged_depth_ - chunk_ * Image::chunk_elems;
+    Dwords4 mask;
+    unrolled<4>([&](auto d) {
+      mask[d] = valid >= 2 * d + 2 ? 0xFFFFFFFFU : valid > 2 * d ? 0x0000FFFFU : 0U;
+    });
+    unrolled<loads>([&](auto load) { staged_[load] &= mask; });
+  }
+
+  template <index_t Write>
+  RG_DEVICE void write() {
+    shared_write(to_ + Write * Map::row_step * Image::row_bytes, staged_[Write]);
+  }
+
+ private:
+  RG_DEVICE index_t pitch_bytes() const { return static_cast<index_t>(window_.pitch_bytes); }
+  RG_DEVICE index_t step_depth() const {
+    return static_cast<index_t>(min_of(offset_t{Image::depth}, window_.depth_left));
+  }
+
+  index_t chunk_;
+  index_t row_;
+  SharedByte* to_;
+  FeedWindow window_;
+  index_t offset_bytes_ = 0;
+  index_t staged_depth_ = 0;
+  Dwords4 staged_[loads];
+};
+
+/// Outer index contiguous: 8-byte loads along it; pairs along the depth are packed into dwords on
+/// the way, so that the image is the same as for the other feed.
+template <index_t Outer, index_t Lanes>
+class OuterMajorFeed {
+ public:
+  using Map = OuterMajorMap<Outer, Lanes>;
+  using Image = typename Map::Image;
+  static constexpr index_t loads = Map::loads;
+  static constexpr index_t writes = Map::writes;
+
+  RG_DEVICE OuterMajorFeed(SharedByte* image, index_t lane) : image_(image), lane_(lane) {}
+
+  RG_DEVICE void start(const FeedWindow& window) {
+    window_ = window;
+    unrolled<Map::units>([&](auto unit) {
+      offset_bytes_[unit] = Map::chunk(lane_, unit) * Map::unit_depth * pitch_bytes() +
+                            Map::outer(lane_, unit) * Image::elem_bytes;
+    });
+  }
+
+  /// The window of the next step: depths past the last one lie past its end and arrive as zero.
+  /// Outer indices past the last valid one hold whatever the operand has there: they only touch
+  /// output that is not stored.
+  RG_DEVICE Buffer step_buffer() const {
+    return Buffer(window_.next,
+                  window_.depth_left <= 0
+                      ? 0
+                      : (step_depth() - 1) * pitch_bytes() + window_.outer * Image::elem_bytes);
+  }
+
+  template <index_t Load>
+  RG_DEVICE void load(const Buffer& buffer) {
+    staged_[Load] = buffer.load_8(offset_bytes_[Load / Map::unit_depth] +
+                                  Load % Map::unit_depth * pitch_bytes());
+  }
+
+  /// After the loads of a step: on to the next one.
+  RG_DEVICE void advance() {
+    window_.next += Image::depth * window_.pitch_bytes;
+    window_.depth_left -= Image::depth;
+  }
+
+  RG_DEVICE void clip() {}  // the window ends at the depth's end
+
+  template <index_t Write>
+  RG_DEVICE void write() {
+    constexpr index_t unit = Write / Map::unit_outer;
+    constexpr index_t column = Write % Map::unit_outer;
+    constexpr std::uint32_t halves = column % 2 == 0 ? 0x05040100U : 0x07060302U;
+    Dwords4 packed;
+    unrolled<4>([&](auto pair) {
+      constexpr index_t first = unit * Map::unit_depth + 2 * decltype(pair)::value;
+      packed[pair] = __builtin_amdgcn_perm(
+          staged_[first + 1][column / 2], staged_[first][column / 2], halves);
+    });
+    shared_write(image_ + Image::offset_bytes(Map::outer(lane_, unit) + column,
+                                              Map::chunk(lane_, unit)),
+                 packed);
+  }
+
+ private:
+  RG_DEVICE index_t pitch_bytes() const { return static_cast<index_t>(window_.pitch_bytes); }
+  RG_DEVICE index_t step_depth() const {
+    return static_cast<index_t>(min_of(offset_t{Image::depth}, window_.depth_left));
+  }
+
+  SharedByte* image_;
+  index_t lane_;
+  FeedWindow window_;
+  index_t offset_bytes_[Map::units];
+  Dwords2 staged_[loads];
+};
+
+#endif
+
+}  // namespace arch::cdna
+}  // inline namespace
+}  // namespace raggedgemm

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Register vectors of CDNA, pointers into a block's shared memory, and loops that are unrolled at
+// compile time.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "raggedgemm/base/index.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace arch::cdna {
+
+/// f(integral_constant<0>), …, f(integral_constant<Count - 1>).
+///
+/// `#pragma unroll` gives up on large nests, and register arrays that it leaves with run-time
+/// indices go to scratch memory.
+template <class F, index_t... Indices>
+RG_DEVICE RG_FORCE_INLINE void unrolled(std::integer_sequence<index_t, Indices...>, const F& f) {
+  (f(std::integral_constant<index_t, Indices>{}), ...);
+}
+template <index_t Count, class F>
+RG_DEVICE RG_FORCE_INLINE void unrolled(const F& f) {
+  unrolled(std::make_integer_sequence<index_t, Count>{}, f);
+}
+
+#if RG_PLATFORM_HIP
+
+using Dwords2 = std::uint32_t __attribute__((ext_vector_type(2)));
+using Dwords4 = std::uint32_t __attribute__((ext_vector_type(4)));
+using Floats16 = float __attribute__((ext_vector_type(16)));
+
+/// A byte of a block's shared memory, in the address space of its own: a generic pointer would make
+/// flat loads.
+using SharedByte = __attribute__((address_space(3))) unsigned char;
+
+RG_DEVICE RG_FORCE_INLINE Dwords4 shared_read(const SharedByte* from) {
+  return *reinterpret_cast<const __attribute__((address_space(3))) Dwords4*>(from);
+}
+RG_DEVICE RG_FORCE_INLINE void shared_write(SharedByte* to, Dwords4 value) {
+  *reinterpret_cast<__attribute__((address_space(3))) Dwords4*>(to) = value;
+}
+
+#endif
+
+}  // namespace arch::cdna
+}  // inline namespace
+}  // namespace raggedgemm

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor maps, made on the host: what the copy engine needs to find boxes of an operand.
+// The driver's encoder is found through the runtime, so nothing links to libcuda.
+#pragma once
+
+#include "raggedgemm/arch/sm90/tma_limits.hpp"
+#include "raggedgemm/base/status.hpp"
+
+#if RG_PLATFORM_CUDA
+#include <cuda.h>
+#include <cuda_runtime.h>
+#endif
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace arch::sm90 {
+
+#if RG_PLATFORM_CUDA
+
+/// Elements of one 128-byte row of a swizzled box, for 16-bit types.
+inline constexpr index_t box_cols = 64;
+
+/// A tensor map over a whole operand. MN-major operands whose contiguous extent is a multiple of 64
+/// get a map that cuts it into chunks of 64, so that one copy brings all chunks of a tile.
+struct OperandMap {
+  CUtensorMap map;
+  bool chunked;  ///< coordinates are (0, line, chunk, slab), else (element, line, 0, slab)
+};
+
+namespace detail {
+
+using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
+
+/// nullptr when the driver has none. Found once; the function is the same for every device.
+inline EncodeTiled encode_tiled() noexcept {
+  static const EncodeTiled function = []() noexcept -> EncodeTiled {
+    constexpr unsigned introduced = 12000;  // CUDA version, as CUDA_VERSION counts
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    if (cudaGetDriverEntryPointByVersion(
+            "cuTensorMapEncodeTiled", &found, introduced, cudaEnableDefault, &result) !=
+            cudaSuccess ||
+        result != cudaDriverEntryPointSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return nullptr;
+    }
+    return reinterpret_cast<EncodeTiled>(found);
+  }();
+  return function;
+}
+
+}  // namespace detail
+
+/// Makes the map of a 16-bit operand with boxes of 64 contiguous elements (128 bytes, swizzled) by
+/// `box_lines` lines, and `box_chunks` such boxes a copy where the map is chunked.
+///
+/// Requires: why_not_tma(t) == nullptr and a 16-byte aligned address (selection checks both).
+/// Guarantees: elements outside the operand read as zero. Errors: vendor_error.
+inline Status make_operand_map(OperandMap& out,
+                               const char* operand,
+                               DType dtype,
+                               const void* data,
+                               const TmaOperand& t,
+                               index_t box_lines,
+                               index_t box_chunks) noexcept {
+  const detail::EncodeTiled encode = detail::encode_tiled();
+  if (encode == nullptr)
+    return {StatusCode::vendor_error, operand, 0, 1, "the driver has no cuTensorMapEncodeTiled"};
+  const auto bytes = [](offset_t elems) { return static_cast<cuuint64_t>(elems) * 2; };
+  // A dimension of one element takes no step: any legal stride will do.
+  const cuuint64_t pitch = t.lines > 1 ? bytes(t.pitch) : bytes(round_up(t.contiguous, offset_t{8}));
+  const cuuint64_t slab_pitch = t.slabs > 1 ? bytes(t.slab_pitch) : pitch;
+  const auto contiguous = static_cast<cuuint64_t>(t.contiguous);
+  const auto lines = static_cast<cuuint64_t>(t.lines);
+  const auto slabs = static_cast<cuuint64_t>(t.slabs);
+  out.chunked = box_chunks > 1 && t.contiguous % box_cols == 0;
+  const cuuint64_t extents[4] = {out.chunked ? cuuint64_t{box_cols} : contiguous,
+                                 lines,
+                                 out.chunked ? contiguous / box_cols : 1,
+                                 slabs};
+  const cuuint64_t strides[3] = {pitch, out.chunked ? bytes(box_cols) : pitch, slab_pitch};
+  const cuuint32_t box[4] = {static_cast<cuuint32_t>(box_cols),
+                             static_cast<cuuint32_t>(box_lines),
+                             static_cast<cuuint32_t>(out.chunked ? box_chunks : 1),
+                             1};
+  const cuuint32_t element_strides[4] = {1, 1, 1, 1};
+  const CUresult result = encode(&out.map,
+                                 dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                      : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                                 4,
+                                 const_cast<void*>(data),
+                                 extents,
+                                 strides,
+                                 box,
+                                 element_strides,
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                 CU_TENSOR_MAP_SWIZZLE_128B,
+                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    return {StatusCode::vendor_error,
+            operand,
+            static_cast<std::int64_t>(result),
+            0,
+            "cuTensorMapEncodeTiled refused the operand; force another config row"};
+  return {};
+}
+
+#endif
+
+}  // namespace arch::sm90
+}  // inline namespace
+}  // namespace raggedgemm

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tensor memory accelerator can address, as a host-checkable condition on a problem.
+// Plain C++: selection asks it without a device and explain() prints the answer.
+#pragma once
+
+#include "raggedgemm/problem/problem.hpp"
+
+namespace raggedgemm::arch::sm90 {
+
+/// An operand as the copy engine sees it: `lines` runs of `contiguous` elements, `pitch` elements
+/// apart, in `slabs` slabs. Slabs that all lie at one address count as one.
+struct TmaOperand {
+  offset_t contiguous = 0;
+  offset_t lines = 0;
+  offset_t pitch = 0;
+  offset_t slabs = 1;
+  offset_t slab_pitch = 0;
+};
+
+/// `mn_major`: rows (of A) or columns (of B) are the contiguous dimension, not depth.
+constexpr TmaOperand tma_operand(const Strides& stride,
+                                 bool is_a,
+                                 bool mn_major,
+                                 offset_t outer_extent,
+                                 offset_t depth,
+                                 offset_t slabs) {
+  const offset_t outer_stride = is_a ? stride.row : stride.col;
+  const offset_t depth_stride = is_a ? stride.col : stride.row;
+  TmaOperand t;
+  t.contiguous = mn_major ? outer_extent : depth;
+  t.lines = mn_major ? depth : outer_extent;
+  t.pitch = mn_major ? depth_stride : outer_stride;
+  t.slabs = stride.slab == 0 ? 1 : slabs;
+  t.slab_pitch = stride.slab;
+  return t;
+}
+
+constexpr bool a_is_mn_major(Layout layout) { return layout == Layout::tn || layout == Layout::tt; }
+constexpr bool b_is_mn_major(Layout layout) { return layout == Layout::nn || layout == Layout::tn; }
+
+/// Why the copy engine cannot load an operand of 16-bit elements, or nullptr if it can.
+/// Source: cuTensorMapEncodeTiled's conditions; coordinates of a copy are 32-bit signed.
+constexpr const char* why_not_tma(const TmaOperand& t) {
+  constexpr offset_t largest_extent = 0x7FFFFFFF;
+  constexpr offset_t pitch_end = (offset_t{1} << 40) / 2;  // elements
+  constexpr offset_t granule = 8;                          // elements of 16 bytes
+  if (t.contiguous > largest_extent || t.lines > largest_extent || t.slabs > largest_extent)
+    return "needs extents below 2^31 (TMA coordinates)";
+  if (t.lines > 1 && t.pitch < t.contiguous)
+    return "needs rows that do not overlap (TMA)";
+  if (t.lines > 1 && (t.pitch >= pitch_end || t.pitch % granule != 0))
+    return "needs a row pitch that is a multiple of 16 bytes and below 2^40 (TMA)";
+  if (t.slabs > 1 && (t.slab_pitch < 0 || t.slab_pitch >= pitch_end || t.slab_pitch % granule != 0))
+    return "needs a slab stride that is a multiple of 16 bytes and below 2^40 (TMA)";
+  return nullptr;
+}
+
+/// Whether a product exists at all; where not, no operand is loaded and none needs a tensor map.
+constexpr bool loads_operands(offset_t rows, offset_t cols, offset_t depth, offset_t slabs) {
+  return rows > 0 && cols > 0 && depth > 0 && slabs > 0;
+}
+
+/// Why the copy engine cannot feed this problem in this layout, or nullptr if it can.
+constexpr const char* why_not_tma(const Problem& p, Layout layout) {
+  if (!loads_operands(p.rows, p.cols, p.depth, p.slabs)) return nullptr;
+  const char* reason =
+      why_not_tma(tma_operand(p.a, true, a_is_mn_major(layout), p.rows, p.depth, p.slabs));
+  if (reason != nullptr) return reason;
+  return why_not_tma(tma_operand(p.b, false, b_is_mn_major(layout), p.cols, p.depth, p.slabs));
+}
+
+}  // namespace raggedgemm::arch::sm90

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// WGMMA: the warpgroup's matrix multiply, its operand descriptors and its ordering.
+// One overload for each accumulator width that a config uses; both 16-bit types share the text.
+#pragma once
+
+#include <cstdint>
+
+#include "raggedgemm/arch/sm90/barrier.hpp"
+#include "raggedgemm/problem/dtype.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace arch::sm90 {
+
+/// Which dimension of an operand tile is contiguous in shared memory.
+enum class Major : std::int32_t { k, mn };
+
+/// How an operand tile lies in shared memory, in 64-element rows of 128 bytes, swizzled.
+/// K-major: one row for each row of A (column of B), 64 deep. MN-major: chunks of 64 rows of A
+/// (columns of B), each [64 deep][64]. Both take 8 KiB for 64 x 64.
+/// Source: PTX ISA, "Matrix descriptor" and "Shared memory matrix layout"; the stride fields were
+/// probed one by one on an H200 (spikes/hopper/README.md, "Facts").
+struct OperandLayout {
+  static constexpr index_t chunk_bytes = 64 * 64 * 2;
+
+  /// Descriptor of the operand at a shared address: swizzle mode 1 (128 bytes) in bits 62-63; bits
+  /// 32-45 the bytes from one 8-row (8-deep) group to the next, 1024; bits 16-29 for MN-major the
+  /// bytes from chunk to chunk, ignored for K-major; all in units of 16 bytes.
+  static RG_HOST_DEVICE constexpr std::uint64_t descriptor(Major major, std::uint32_t address) {
+    const std::uint64_t group = 1024 / 16;
+    const std::uint64_t chunk = major == Major::mn ? chunk_bytes / 16 : 1;
+    return std::uint64_t{1} << 62 | group << 32 | chunk << 16 | (address & 0x3FFFFU) >> 4;
+  }
+
+  /// What a step of 16 along the depth adds to a descriptor.
+  static RG_HOST_DEVICE constexpr std::uint64_t k16_step(Major major) {
+    return major == Major::mn ? 16 * 128 / 16 : 16 * 2 / 16;
+  }
+  /// What a step of 64 rows of A adds.
+  static RG_HOST_DEVICE constexpr std::uint64_t rows64_step() { return chunk_bytes / 16; }
+};
+
+#if RG_PLATFORM_CUDA
+
+/// Before the first multiply of a batch: registers and shared memory are as the lanes left them.
+RG_DEVICE RG_FORCE_INLINE void multiply_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+/// Closes the batch of multiplies issued so far.
+RG_DEVICE RG_FORCE_INLINE void multiply_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/// Waits until at most `Open` batches are still running.
+template <index_t Open>
+RG_DEVICE RG_FORCE_INLINE void multiply_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Open) : "memory");
+}
+
+/// The instruction's name for an input type.
+template <DType T>
+struct MultiplyName;
+template <>
+struct MultiplyName<DType::bf16> {
+  static constexpr char text[] = "f32.bf16.bf16";
+};
+template <>
+struct MultiplyName<DType::f16> {
+  static constexpr char text[] = "f32.f16.f16";
+};
+
+// acc[64, N] = A[64, 16] · B[16, N] (+ acc if `accumulate`), N = twice the accumulator's length.
+// `a` and `b` are descriptors. Asynchronous: acc is not to be touched before multiply_wait.
+
+template <DType T, Major A, Major B>
+RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[32],
+                                        std::uint64_t a,
+                                        std::uint64_t b,
+                                        bool accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.%37 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
+      " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "%32, %33, p, 1, 1, %35, %36;\n"
+      "}"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
+        "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]),
+        "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]),
+        "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31])
+      : "l"(a), "l"(b), "r"(static_cast<std::int32_t>(accumulate)),
+        "n"(static_cast<std::int32_t>(A)), "n"(static_cast<std::int32_t>(B)),
+        "C"(MultiplyName<T>::text));
+}
+
+template <DType T, Major A, Major B>
+RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[64],
+                                        std::uint64_t a,
+                                        std::uint64_t b,
+                                        bool accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %66, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.%69 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
+      " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
+      " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
+      " %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "%64, %65, p, 1, 1, %67, %68;\n"
+      "}"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
+        "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]),
+        "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]),
+        "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]),
+        "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]),
+        "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]),
+        "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]),
+        "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63])
+      : "l"(a), "l"(b), "r"(static_cast<std::int32_t>(accumulate)),
+        "n"(static_cast<std::int32_t>(A)), "n"(static_cast<std::int32_t>(B)),
+        "C"(MultiplyName<T>::text));
+}
+
+template <DType T, Major A, Major B>
+RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[96],
+                                        std::uint64_t a,
+                                        std::uint64_t b,
+                                        bool accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %98, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n192k16.%101 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
+      " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
+      " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
+      " %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63,"
+      " %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79,"
+      " %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, "
+      "%96, %97, p, 1, 1, %99, %100;\n"
+      "}"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
+        "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]),
+        "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]),
+        "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]),
+        "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]),
+        "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]),
+        "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]),
+        "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63]),
+        "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]),
+        "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79]),
+        "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]),
+        "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95])
+      : "l"(a), "l"(b), "r"(static_cast<std::int32_t>(accumulate)),
+        "n"(static_cast<std::int32_t>(A)), "n"(static_cast<std::int32_t>(B)),
+        "C"(MultiplyName<T>::text));
+}
+
+template <DType T, Major A, Major B>
+RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[128],
+                                        std::uint64_t a,
+                                        std::uint64_t b,
+                                        bool accumulate) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %130, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k16.%133 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
+      " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
+      " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
+      " %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63,"
+      " %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79,"
+      " %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95,"
+      " %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111,"
+      " %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
+      "%128, %129, p, 1, 1, %131, %132;\n"
+      "}"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]),
+        "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15]),
+        "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]),
+        "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31]),
+        "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]),
+        "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47]),
+        "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]),
+        "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63]),
+        "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]),
+        "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79]),
+        "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]),
+        "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95]),
+        "+f"(acc[96]), "+f"(acc[97]), "+f"(acc[98]), "+f"(acc[99]), "+f"(acc[100]), "+f"(acc[101]), "+f"(acc[102]), "+f"(acc[103]),
+        "+f"(acc[104]), "+f"(acc[105]), "+f"(acc[106]), "+f"(acc[107]), "+f"(acc[108]), "+f"(acc[109]), "+f"(acc[110]), "+f"(acc[111]),
+        "+f"(acc[112]), "+f"(acc[113]), "+f"(acc[114]), "+f"(acc[115]), "+f"(acc[116]), "+f"(acc[117]), "+f"(acc[118]), "+f"(acc[119]),
+        "+f"(acc[120]), "+f"(acc[121]), "+f"(acc[122]), "+f"(acc[123]), "+f"(acc[124]), "+f"(acc[125]), "+f"(acc[126]), "+f"(acc[127])
+      : "l"(a), "l"(b), "r"(static_cast<std::int32_t>(accumulate)),
+        "n"(static_cast<std::int32_t>(A)), "n"(static_cast<std::int32_t>(B)),
+        "C"(MultiplyName<T>::text));
+}
+
+/// Keeps the compiler from reading the accumulator above the wait that precedes this call.
+template <int Length>
+RG_DEVICE RG_FORCE_INLINE void settle(float (&acc)[Length]) {
+  RG_UNROLL
+  for (int i = 0; i < Length; ++i) asm volatile("" : "+f"(acc[i])::"memory");
+}
+
+#endif
+
+}  // namespace arch::sm90
+}  // inline namespace
+}  // namespace raggedgemm
