@@ -23,11 +23,11 @@ inline constexpr index_t panel_cols = 16;
 template <class T>
 struct Panels {
   const T* a;
-  index_t a_panel_elems;  ///< from one 6-row panel to the next
+  offset_t a_panel_elems;  ///< from one 6-row panel to the next
   const T* b;
-  index_t b_panel_elems;  ///< from one 16-column panel to the next
-  T* c;                   ///< row-major, whole panels
-  index_t c_pitch;
+  offset_t b_panel_elems;  ///< from one 16-column panel to the next
+  T* c;                    ///< row-major, whole panels
+  offset_t c_pitch;
   index_t row_panels;
   index_t col_panels;
   index_t depth;
@@ -38,14 +38,14 @@ template <class T>
 void multiply_panels_generic(const Panels<T>& p) {
   for (index_t jp = 0; jp < p.col_panels; ++jp) {
     for (index_t ip = 0; ip < p.row_panels; ++ip) {
-      const T* a = p.a + offset_t{ip} * p.a_panel_elems;
-      const T* b = p.b + offset_t{jp} * p.b_panel_elems;
-      T* c = p.c + offset_t{ip} * panel_rows * p.c_pitch + jp * panel_cols;
+      const T* a = p.a + ip * p.a_panel_elems;
+      const T* b = p.b + jp * p.b_panel_elems;
+      T* c = p.c + offset_t{ip} * panel_rows * p.c_pitch + offset_t{jp} * panel_cols;
       T acc[panel_rows][panel_cols] = {};
       for (index_t k = 0; k < p.depth; ++k)
         for (index_t i = 0; i < panel_rows; ++i)
           for (index_t j = 0; j < panel_cols; ++j)
-            acc[i][j] += a[k * panel_rows + i] * b[k * panel_cols + j];
+            acc[i][j] += a[offset_t{k} * panel_rows + i] * b[offset_t{k} * panel_cols + j];
       for (index_t i = 0; i < panel_rows; ++i)
         for (index_t j = 0; j < panel_cols; ++j) c[i * p.c_pitch + j] += acc[i][j];
     }
@@ -57,9 +57,9 @@ void multiply_panels_generic(const Panels<T>& p) {
 __attribute__((target("avx2,fma"))) inline void multiply_panels_avx2(const Panels<float>& p) {
   for (index_t jp = 0; jp < p.col_panels; ++jp) {
     for (index_t ip = 0; ip < p.row_panels; ++ip) {
-      const float* a = p.a + offset_t{ip} * p.a_panel_elems;
-      const float* b = p.b + offset_t{jp} * p.b_panel_elems;
-      float* c = p.c + offset_t{ip} * panel_rows * p.c_pitch + jp * panel_cols;
+      const float* a = p.a + ip * p.a_panel_elems;
+      const float* b = p.b + jp * p.b_panel_elems;
+      float* c = p.c + offset_t{ip} * panel_rows * p.c_pitch + offset_t{jp} * panel_cols;
       __m256 acc[panel_rows][2];
       RG_UNROLL
       for (index_t i = 0; i < panel_rows; ++i) {
@@ -93,9 +93,9 @@ __attribute__((target("avx512f"))) inline void multiply_pair_avx512(const Panels
                                                                     index_t ip,
                                                                     index_t jp) {
   constexpr index_t rows = RowPanels * panel_rows;
-  const float* a = p.a + offset_t{ip} * p.a_panel_elems;
-  const float* b = p.b + offset_t{jp} * p.b_panel_elems;
-  float* c = p.c + offset_t{ip} * panel_rows * p.c_pitch + jp * panel_cols;
+  const float* a = p.a + ip * p.a_panel_elems;
+  const float* b = p.b + jp * p.b_panel_elems;
+  float* c = p.c + offset_t{ip} * panel_rows * p.c_pitch + offset_t{jp} * panel_cols;
   __m512 acc[rows][2];
   RG_UNROLL
   for (index_t i = 0; i < rows; ++i) {
@@ -166,8 +166,8 @@ inline void multiply_panels(const Panels<float>& p) {
     multiply_panels_avx512(p);
     if (p.col_panels % 2 != 0) {  // an odd last panel of columns
       Panels<float> last = p;
-      last.b += offset_t{p.col_panels - 1} * p.b_panel_elems;
-      last.c += (p.col_panels - 1) * panel_cols;
+      last.b += (p.col_panels - 1) * p.b_panel_elems;
+      last.c += offset_t{p.col_panels - 1} * panel_cols;
       last.col_panels = 1;
       multiply_panels_avx2(last);
     }
