@@ -141,6 +141,8 @@ inline Status validate(const Problem& p) noexcept {
             static_cast<std::int64_t>(p.tail),
             static_cast<std::int64_t>(Tail::zero),
             "Tail::compute exists for the batch variant only"};
+  // An output without elements has row-major strides of 0.
+  if (p.rows == 0 || p.cols == 0) return {};
   const bool many_rows = p.rows > 1;
   const bool many_cols = p.cols > 1;
   if ((many_rows && p.d.row == 0) || (many_cols && p.d.col == 0))
