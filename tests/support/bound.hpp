@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Error bounds of a dot product, derived from the number of terms and the rounding units.
+#pragma once
+
+#include <cmath>
+
+#include "raggedgemm/numeric/convert.hpp"
+
+namespace support {
+
+/// Half the distance from 1 to the next value: the relative error of one rounding to nearest.
+template <class T>
+inline constexpr double unit_roundoff = 0x1p-24;
+template <>
+inline constexpr double unit_roundoff<raggedgemm::bf16> = 0x1p-8;
+template <>
+inline constexpr double unit_roundoff<raggedgemm::fp16> = 0x1p-11;
+
+/// Half the distance between neighbours near zero: the absolute error of a subnormal result.
+template <class T>
+inline constexpr double half_smallest = 0x1p-150;
+template <>
+inline constexpr double half_smallest<raggedgemm::bf16> = 0x1p-134;
+template <>
+inline constexpr double half_smallest<raggedgemm::fp16> = 0x1p-25;
+
+/// γ_n = n·u / (1 − n·u), u = 2^-24: a sum of n products in f32, in any order (Higham, Accuracy and
+/// Stability of Numerical Algorithms, section 3.1; products of 16-bit inputs are exact in f32).
+inline double gamma_of(double terms) {
+  const double nu = terms * 0x1p-24;
+  return nu / (1 - nu);
+}
+
+/// |out − ref| <= γ_n·Σ|a·b| + u_out·|ref| + half of the smallest result. `terms` counts every
+/// f32 operation on the way of a value: products, sums, alpha, beta, an epilogue's.
+template <class Out>
+double error_bound(double terms, double absdot, double reference) {
+  const double accumulated = gamma_of(terms) * absdot;
+  return accumulated + unit_roundoff<Out> * (std::fabs(reference) + accumulated) +
+         half_smallest<Out>;
+}
+
+}  // namespace support

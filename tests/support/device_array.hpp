@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeviceArray: memory of the platform under test with guard bytes on both sides. Guards, and every
+// element not set, hold 0xFF: a NaN in each float type, so that a stray read shows in the result and
+// a stray write in the guards. On the host under AddressSanitizer the guards may not even be read.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "raggedgemm/platform/runtime.hpp"
+#include "support/catch.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SUPPORT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SUPPORT_ASAN 1
+#endif
+#endif
+#if defined(SUPPORT_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace support {
+
+namespace runtime = raggedgemm::runtime::native;
+
+template <class T>
+class DeviceArray {
+ public:
+  /// `elems` elements, all poison, starting `shift_elems` elements past a 256-byte boundary.
+  explicit DeviceArray(std::size_t elems, std::size_t shift_elems = 0)
+      : elems_(elems), front_bytes_(guard_bytes + shift_elems * sizeof(T)) {
+    total_bytes_ = front_bytes_ + elems_ * sizeof(T) + guard_bytes;
+    memory_ = static_cast<unsigned char*>(runtime::allocate(total_bytes_));
+    REQUIRE(memory_ != nullptr);
+    REQUIRE(runtime::fill(memory_, 0xFF, total_bytes_).ok());
+    REQUIRE(runtime::synchronize().ok());
+    close_guards();
+  }
+  explicit DeviceArray(const std::vector<T>& values, std::size_t shift_elems = 0)
+      : DeviceArray(values.size(), shift_elems) {
+    set(values);
+  }
+  ~DeviceArray() {
+    open_guards();
+    runtime::release(memory_);
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(memory_ + front_bytes_); }
+  [[nodiscard]] std::size_t elems() const { return elems_; }
+
+  void set(const std::vector<T>& values) {
+    REQUIRE(values.size() == elems_);
+    REQUIRE(runtime::copy_to_device(data(), values.data(), elems_ * sizeof(T)).ok());
+  }
+
+  [[nodiscard]] std::vector<T> get() const {
+    std::vector<T> values(elems_);
+    REQUIRE(runtime::copy_to_host(values.data(), data(), elems_ * sizeof(T)).ok());
+    return values;
+  }
+
+  /// Whether no byte outside the elements has changed.
+  [[nodiscard]] bool guards_intact() {
+    open_guards();
+    std::vector<unsigned char> bytes(total_bytes_);
+    const bool read = runtime::copy_to_host(bytes.data(), memory_, total_bytes_).ok();
+    close_guards();
+    if (!read) return false;
+    const std::size_t back = front_bytes_ + elems_ * sizeof(T);
+    for (std::size_t i = 0; i < total_bytes_; ++i)
+      if ((i < front_bytes_ || i >= back) && bytes[i] != 0xFF) return false;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t guard_bytes = 512;  // a multiple of 256: alignment is kept
+
+  void close_guards() {
+#if defined(SUPPORT_ASAN)
+    if (raggedgemm::runtime::has_gpu_platform) return;
+    const std::size_t back = front_bytes_ + elems_ * sizeof(T);
+    ASAN_POISON_MEMORY_REGION(memory_, front_bytes_);
+    ASAN_POISON_MEMORY_REGION(memory_ + back, total_bytes_ - back);
+#endif
+  }
+  void open_guards() {
+#if defined(SUPPORT_ASAN)
+    if (!raggedgemm::runtime::has_gpu_platform) ASAN_UNPOISON_MEMORY_REGION(memory_, total_bytes_);
+#endif
+  }
+
+  std::size_t elems_;
+  std::size_t front_bytes_;
+  std::size_t total_bytes_ = 0;
+  unsigned char* memory_ = nullptr;
+};
+
+/// The value whose bytes are all 0xFF: a NaN, and what untouched memory holds.
+template <class T>
+T poison() {
+  T value;
+  std::memset(static_cast<void*>(&value), 0xFF, sizeof value);
+  return value;
+}
+
+template <class T>
+bool same_bits(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+/// Index of the first element whose bits differ, or -1.
+template <class T>
+std::int64_t first_difference(const std::vector<T>& a, const std::vector<T>& b) {
+  if (a.size() != b.size()) return 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!same_bits(a[i], b[i])) return static_cast<std::int64_t>(i);
+  return -1;
+}
+
+}  // namespace support
