@@ -2,6 +2,7 @@
 // C++ element type → DType.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include "raggedgemm/numeric/convert.hpp"
@@ -9,25 +10,42 @@
 
 namespace raggedgemm {
 
+namespace detail {
+
+template <DType Value>
+struct DTypeIs {
+  static constexpr DType value = Value;
+};
+
+}  // namespace detail
+
 /// The DType of a C++ element type.
 template <class T>
 struct DTypeOf {
   static_assert(!std::is_same_v<T, T>,
-                "element type must be raggedgemm::bf16, raggedgemm::fp16 or float; reinterpret a "
-                "vendor's 16-bit pointer as one of these");
+                "element type must be float, double, std::int8_t, std::int32_t, raggedgemm::bf16, "
+                "fp16 or an fp8 type; reinterpret a vendor's pointer as one of these");
 };
 template <>
-struct DTypeOf<bf16> {
-  static constexpr DType value = DType::bf16;
-};
+struct DTypeOf<bf16> : detail::DTypeIs<DType::bf16> {};
 template <>
-struct DTypeOf<fp16> {
-  static constexpr DType value = DType::f16;
-};
+struct DTypeOf<fp16> : detail::DTypeIs<DType::f16> {};
 template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::f32;
-};
+struct DTypeOf<float> : detail::DTypeIs<DType::f32> {};
+template <>
+struct DTypeOf<double> : detail::DTypeIs<DType::f64> {};
+template <>
+struct DTypeOf<std::int8_t> : detail::DTypeIs<DType::s8> {};
+template <>
+struct DTypeOf<std::int32_t> : detail::DTypeIs<DType::s32> {};
+template <>
+struct DTypeOf<fp8_e4m3fn> : detail::DTypeIs<DType::e4m3fn> {};
+template <>
+struct DTypeOf<fp8_e5m2> : detail::DTypeIs<DType::e5m2> {};
+template <>
+struct DTypeOf<fp8_e4m3fnuz> : detail::DTypeIs<DType::e4m3fnuz> {};
+template <>
+struct DTypeOf<fp8_e5m2fnuz> : detail::DTypeIs<DType::e5m2fnuz> {};
 
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;

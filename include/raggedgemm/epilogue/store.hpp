@@ -72,7 +72,7 @@ class TileStore {
           value, OutputPosition{work_.slab, work_.row_begin + row, work_.col_begin + col});
     Chunk<T, Width> out;
     RG_UNROLL
-    for (int v = 0; v < Width; ++v) out[v] = Element<T>::round(static_cast<float>(value[v]));
+    for (int v = 0; v < Width; ++v) out[v] = round_to<T>(value[v]);
     return out;
   }
 
