@@ -146,7 +146,7 @@ auto describe_batch(const View<L, 3>& lhs,
 
 inline namespace RG_PLATFORM {
 
-namespace detail {
+namespace kernel_sets {
 
 #if defined(RAGGEDGEMM_COMPILED)
 
@@ -192,7 +192,7 @@ KernelSet kernels_for(const Call<V, Lhs, Rhs, Out>& call, const Options& options
   return none;
 }
 
-}  // namespace detail
+}  // namespace kernel_sets
 
 /// Chooses kernel, grid and tile order for a described call. The plan holds no pointer and may be
 /// used again with any operands of the same problem, at least as aligned.
@@ -203,7 +203,7 @@ KernelSet kernels_for(const Call<V, Lhs, Rhs, Out>& call, const Options& options
 template <class E = Identity, Variant V, class Lhs, class Rhs, class Out>
 Result<Plan> make_plan(const Call<V, Lhs, Rhs, Out>& call, const Options& options = {}) noexcept {
   if (!call.status.ok()) return call.status;
-  return make_plan(call.problem, options, detail::kernels_for<E>(call, options));
+  return make_plan(call.problem, options, kernel_sets::kernels_for<E>(call, options));
 }
 
 /// Plans, binds and enqueues a described call.
@@ -232,7 +232,7 @@ template <class E = Identity, Variant V, class Lhs, class Rhs, class Out>
 std::string explain(const Call<V, Lhs, Rhs, Out>& call, const Options& options = {}) {
   const Result<Plan> plan = make_plan<E>(call, options);
   if (!plan.ok()) return plan.status().message();
-  return explain(plan.value(), detail::kernels_for<E>(call, options));
+  return explain(plan.value(), kernel_sets::kernels_for<E>(call, options));
 }
 
 /// out[m, n] = Σ_k lhs[m, k] · rhs[g(m), k, n], rows ragged: group g holds the rows

@@ -28,6 +28,20 @@ enum class StatusCode : std::int32_t {
   plan_mismatch,          ///< operands do not fit the plan
   workspace_too_small,    ///< the workspace holds fewer bytes than workspace_bytes()
   vendor_error,           ///< the vendor runtime failed; `got` is its error number
+
+  // The shape conditions of a general ragged dot, in the order in which they are checked.
+  ragged_dim_count,           ///< not exactly one ragged dimension
+  ragged_dim_out_of_range,    ///< the ragged dimension is not one of lhs's
+  group_sizes_rank_zero,      ///< the group description is a scalar
+  group_sizes_shape,          ///< its shape is neither [g] nor [prefix…, g]
+  group_sizes_not_integer,    ///< its elements are not integers
+  group_count_unknown,        ///< the number of groups is not known when the call is made
+  group_dim_not_allowed,      ///< rhs has a group dimension in a contracting or batch ragged dot
+  group_dim_count,            ///< rhs has not exactly one group dimension in a non-contracting one
+  group_dim_not_distinct,     ///< the group dimension is a batch or contracting dimension
+  group_dim_extent,           ///< its extent is not the number of groups
+  dimension_numbers,          ///< ranges, counts, repeats or extents of batch and contracting dims
+  group_offset_out_of_range,  ///< the shard's groups do not lie inside the group description
 };
 
 inline const char* name_of(StatusCode code) noexcept {
@@ -49,6 +63,18 @@ inline const char* name_of(StatusCode code) noexcept {
     case StatusCode::plan_mismatch: return "plan_mismatch";
     case StatusCode::workspace_too_small: return "workspace_too_small";
     case StatusCode::vendor_error: return "vendor_error";
+    case StatusCode::ragged_dim_count: return "ragged_dim_count";
+    case StatusCode::ragged_dim_out_of_range: return "ragged_dim_out_of_range";
+    case StatusCode::group_sizes_rank_zero: return "group_sizes_rank_zero";
+    case StatusCode::group_sizes_shape: return "group_sizes_shape";
+    case StatusCode::group_sizes_not_integer: return "group_sizes_not_integer";
+    case StatusCode::group_count_unknown: return "group_count_unknown";
+    case StatusCode::group_dim_not_allowed: return "group_dim_not_allowed";
+    case StatusCode::group_dim_count: return "group_dim_count";
+    case StatusCode::group_dim_not_distinct: return "group_dim_not_distinct";
+    case StatusCode::group_dim_extent: return "group_dim_extent";
+    case StatusCode::dimension_numbers: return "dimension_numbers";
+    case StatusCode::group_offset_out_of_range: return "group_offset_out_of_range";
   }
   return "unknown";
 }

@@ -5,6 +5,7 @@
 
 #include "raggedgemm/epilogue/store.hpp"
 #include "raggedgemm/numeric/convert.hpp"
+#include "raggedgemm/schedule/group_cursor.hpp"
 #include "raggedgemm/tile/arguments.hpp"
 #include "raggedgemm/tile/copy.hpp"
 
@@ -29,36 +30,67 @@ struct Simple {
                                  const EpilogueType& epilogue,
                                  TileSource& tiles,
                                  void* shared) {
-    constexpr index_t block_k = Config::value.block_k;
     typename VariantType::
         template Decoder<Config::value.block_m, Config::value.block_n, typename Block::Wave>
             decoder(arguments);
     Block block(shared);
     Work work;
     while (decoder.decode(tiles.next(), work)) {
-      const Lhs* a = arguments.a.template at<const Lhs>(work.slab, work.row_begin, work.k_begin);
-      const Rhs* b = arguments.b.template at<const Rhs>(work.slab, work.k_begin, work.col_begin);
       block.clear(work.rows, work.cols);
-      for (offset_t k = 0; k < work.k_extent; k += block_k) {
-        const index_t depth = static_cast<index_t>(min_of(offset_t{block_k}, work.k_extent - k));
-        copy<Block, typename Block::AMap>(block.a_tile(),
-                                          a + k * arguments.a.stride.col,
-                                          arguments.a.stride.row,
-                                          arguments.a.stride.col,
-                                          work.rows,
-                                          depth);
-        copy<Block, typename Block::BMap>(block.b_tile(),
-                                          b + k * arguments.b.stride.row,
-                                          arguments.b.stride.col,
-                                          arguments.b.stride.row,
-                                          work.cols,
-                                          depth);
-        block.sync();  // both tiles are whole before any lane reads them
-        block.multiply(work.rows, work.cols, depth);
-        block.sync();  // all lanes have read the tiles; the next step may overwrite them
+      const offset_t segments = arguments.segments.count();
+      for (offset_t segment = 0; segment < segments; ++segment) {
+        const OuterOffsets offsets = arguments.segments.offsets(segment);
+        if (arguments.segments.has_groups()) locate_depth(arguments, offsets, work);
+        accumulate(arguments, work, offsets, block);
       }
       block.for_each_chunk(
           work.rows, work.cols, TileStore<Out, EpilogueType>(arguments, work, epilogue));
+    }
+  }
+
+ private:
+  /// Depth segments with groups of their own: the work's group is elsewhere in each of them.
+  RG_EXEC_CHECK_DISABLE
+  static RG_HOST_DEVICE void locate_depth(const Arguments& arguments,
+                                          const OuterOffsets& segment,
+                                          Work& work) {
+    Groups groups = arguments.groups;
+    groups.first_entry += work.outer.groups + segment.groups;
+    GroupCursor<typename Block::Wave> cursor(groups, arguments.depth);
+    GroupPosition at;
+    cursor.seek(work.slab, OneTilePerGroup{}, at);
+    work.k_begin = at.begin;
+    work.k_extent = at.extent;
+  }
+
+  /// acc += A·B over the work's depth range of one segment.
+  RG_EXEC_CHECK_DISABLE
+  static RG_HOST_DEVICE void accumulate(const Arguments& arguments,
+                                        const Work& work,
+                                        const OuterOffsets& segment,
+                                        Block& block) {
+    constexpr index_t block_k = Config::value.block_k;
+    const Lhs* a = arguments.a.template at<const Lhs>(work.slab, work.row_begin, work.k_begin) +
+                   work.outer.a + segment.a;
+    const Rhs* b = arguments.b.template at<const Rhs>(work.slab, work.k_begin, work.col_begin) +
+                   work.outer.b + segment.b;
+    for (offset_t k = 0; k < work.k_extent; k += block_k) {
+      const index_t depth = static_cast<index_t>(min_of(offset_t{block_k}, work.k_extent - k));
+      copy<Block, typename Block::AMap>(block.a_tile(),
+                                        a + k * arguments.a.stride.col,
+                                        arguments.a.stride.row,
+                                        arguments.a.stride.col,
+                                        work.rows,
+                                        depth);
+      copy<Block, typename Block::BMap>(block.b_tile(),
+                                        b + k * arguments.b.stride.row,
+                                        arguments.b.stride.col,
+                                        arguments.b.stride.row,
+                                        work.cols,
+                                        depth);
+      block.sync();  // both tiles are whole before any lane reads them
+      block.multiply(work.rows, work.cols, depth);
+      block.sync();  // all lanes have read the tiles; the next step may overwrite them
     }
   }
 };

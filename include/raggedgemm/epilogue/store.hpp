@@ -3,8 +3,10 @@
 // of any engine's accumulator.
 #pragma once
 
-#include <cstring>
+#include <cstdint>
+#include <type_traits>
 
+#include "raggedgemm/arch/simt/round_pair.hpp"
 #include "raggedgemm/epilogue/transform.hpp"
 #include "raggedgemm/numeric/convert.hpp"
 #include "raggedgemm/tile/arguments.hpp"
@@ -20,11 +22,13 @@ class TileStore {
                            const EpilogueType& epilogue)
       : work_(work),
         epilogue_(epilogue),
-        tile_(arguments.d.template at<T>(work.slab, work.row_begin, work.col_begin)),
+        tile_(arguments.d.template at<T>(work.slab, work.row_begin, work.col_begin) + work.outer.d),
         row_stride_(arguments.d.stride.row),
         col_stride_(arguments.d.stride.col),
-        alpha_(arguments.alpha),
-        beta_(arguments.beta) {}
+        alpha_(static_cast<float>(arguments.alpha)),
+        beta_(static_cast<float>(arguments.beta)),
+        alpha_f64_(arguments.alpha),
+        beta_f64_(arguments.beta) {}
 
   /// Element (row, col) of the tile is the chunk's first. Columns past the edge are not stored.
   template <class Compute, int Width>
@@ -59,37 +63,72 @@ class TileStore {
                                         index_t count) const {
     Chunk<Compute, Width> value;
     RG_UNROLL
-    for (int v = 0; v < Width; ++v) value[v] = static_cast<Compute>(alpha_) * acc[v];
-    if (beta_ != 0.0F) {
+    for (int v = 0; v < Width; ++v) value[v] = alpha<Compute>() * acc[v];
+    if (beta<Compute>() != Compute{}) {
       RG_UNROLL
       for (int v = 0; v < Width; ++v)
         if (v < count)
-          value[v] += static_cast<Compute>(beta_) *
-                      static_cast<Compute>(Element<T>::widen(to[v * col_stride_]));
+          value[v] +=
+              beta<Compute>() * static_cast<Compute>(Element<T>::widen(to[v * col_stride_]));
     }
     if (!work_.is_tail)
       value = epilogue_.transform(
           value, OutputPosition{work_.slab, work_.row_begin + row, work_.col_begin + col});
-    Chunk<T, Width> out;
-    RG_UNROLL
-    for (int v = 0; v < Width; ++v) out[v] = round_to<T>(value[v]);
-    return out;
+    return round(value);
   }
 
  private:
+  template <class Compute>
+  [[nodiscard]] RG_HOST_DEVICE Compute alpha() const {
+    if constexpr (std::is_same_v<Compute, float>)
+      return alpha_;
+    else
+      return static_cast<Compute>(alpha_f64_);
+  }
+  template <class Compute>
+  [[nodiscard]] RG_HOST_DEVICE Compute beta() const {
+    if constexpr (std::is_same_v<Compute, float>)
+      return beta_;
+    else
+      return static_cast<Compute>(beta_f64_);
+  }
+
   /// At most 16 bytes, so that one store instruction moves it where the address allows.
   template <int Width>
   struct alignas(sizeof(T) * Width <= 16 ? sizeof(T) * Width : 16) Packet {
     T value[Width];
   };
 
+  template <class Compute, int Width>
+  static RG_HOST_DEVICE Chunk<T, Width> round(const Chunk<Compute, Width>& value) {
+    constexpr bool half_float = std::is_same_v<T, bf16> || std::is_same_v<T, fp16>;
+    Chunk<T, Width> out;
+    if constexpr (arch::simt::rounds_pairs && half_float && std::is_same_v<Compute, float> &&
+                  Width % 2 == 0) {
+      RG_UNROLL
+      for (int v = 0; v < Width; v += 2) {
+        const std::uint32_t pair = std::is_same_v<T, bf16>
+                                       ? arch::simt::round_pair_to_bf16(value[v], value[v + 1])
+                                       : arch::simt::round_pair_to_fp16(value[v], value[v + 1]);
+        out[v].bits = static_cast<std::uint16_t>(pair);
+        out[v + 1].bits = static_cast<std::uint16_t>(pair >> 16);
+      }
+    } else {
+      RG_UNROLL
+      for (int v = 0; v < Width; ++v) out[v] = round_to<T>(value[v]);
+    }
+    return out;
+  }
+
   const Work& work_;
   const EpilogueType& epilogue_;
   T* tile_;
   offset_t row_stride_;
   offset_t col_stride_;
-  float alpha_;
+  float alpha_;  // in the accumulator's type, so that f32 kernels hold no double
   float beta_;
+  double alpha_f64_;
+  double beta_f64_;
 };
 
 }  // namespace raggedgemm

@@ -13,29 +13,37 @@ namespace kernel {
 struct Batch {
   static constexpr Variant variant = Variant::batch;
 
-  /// Decodes tile ids to work. All lanes of a wave call together.
+  /// Decodes tile ids, in increasing order, to work. All lanes of a wave call together.
   template <index_t BlockM, index_t BlockN, class Wave>
   class Decoder {
    public:
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE explicit Decoder(const Arguments& arguments)
         : arguments_(arguments),
-          live_(live_batches(arguments)),
           tile_rows_(static_cast<index_t>(ceil_div(arguments.rows, offset_t{BlockM}))),
-          tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))) {}
+          tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))),
+          instance_count_(arguments.instances.count()) {
+      enter_instance();
+    }
 
     /// False when `tile` is past the last one.
-    RG_HOST_DEVICE bool decode(offset_t tile, Work& work) const {
+    RG_EXEC_CHECK_DISABLE
+    RG_HOST_DEVICE bool decode(offset_t tile, Work& work) {
       const offset_t tiles = offset_t{tile_rows_} * tile_cols_;
-      const offset_t batches = arguments_.tail == Tail::keep ? live_ : arguments_.slabs;
-      if (tile >= tiles * batches) return false;
-      const offset_t batch = tile / tiles;
-      const TileCoordinate where =
-          arguments_.order.map(static_cast<index_t>(tile - batch * tiles), tile_rows_, tile_cols_);
+      while (tile - tiles_before_ >= tiles * written_) {
+        if (instance_ + 1 >= instance_count_) return false;
+        tiles_before_ += tiles * written_;
+        ++instance_;
+        enter_instance();
+      }
+      const offset_t batch = (tile - tiles_before_) / tiles;
+      const TileCoordinate where = arguments_.order.map(
+          static_cast<index_t>(tile - tiles_before_ - batch * tiles), tile_rows_, tile_cols_);
       work.slab = batch;
       work.row_begin = offset_t{where.row} * BlockM;
       work.col_begin = offset_t{where.col} * BlockN;
       work.k_begin = 0;
+      if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(instance_);
       work.is_tail = batch >= live_;
       work.k_extent = work.is_tail ? 0 : arguments_.depth;
       work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
@@ -45,22 +53,31 @@ struct Batch {
 
    private:
     RG_EXEC_CHECK_DISABLE
-    static RG_HOST_DEVICE offset_t live_batches(const Arguments& arguments) {
-      if (arguments.groups.kind == GroupKind::none || arguments.tail == Tail::compute)
-        return arguments.slabs;
-      return GroupCursor<Wave>(arguments.groups, arguments.slabs).total();
+    RG_HOST_DEVICE void enter_instance() {
+      live_ = arguments_.slabs;
+      if (arguments_.groups.kind != GroupKind::none && arguments_.tail != Tail::compute) {
+        Groups groups = arguments_.groups;
+        groups.first_entry += arguments_.instances.offsets(instance_).groups;
+        live_ = GroupCursor<Wave>(groups, arguments_.slabs).total();
+      }
+      written_ = arguments_.tail == Tail::keep ? live_ : arguments_.slabs;
     }
 
     const Arguments& arguments_;
-    offset_t live_;
     index_t tile_rows_;
     index_t tile_cols_;
+    offset_t instance_count_;
+    offset_t instance_ = 0;
+    offset_t tiles_before_ = 0;  // tiles of the instances before this one
+    offset_t live_ = 0;          // batches below the sum of the sizes
+    offset_t written_ = 0;       // batches that have tiles
   };
 
   /// No more tiles than this exist, whatever the sizes: what the host sizes the grid by.
   template <index_t BlockM, index_t BlockN>
   static offset_t tiles_at_most(const Arguments& p) noexcept {
-    return ceil_div(p.rows, offset_t{BlockM}) * ceil_div(p.cols, offset_t{BlockN}) * p.slabs;
+    return ceil_div(p.rows, offset_t{BlockM}) * ceil_div(p.cols, offset_t{BlockN}) * p.slabs *
+           p.instances.count();
   }
 };
 

@@ -20,7 +20,7 @@ struct Contracting {
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE explicit Decoder(const Arguments& arguments)
         : arguments_(arguments),
-          cursor_(arguments.groups, arguments.depth),
+          cursor_(arguments.groups, arguments.depth, arguments.instances),
           tile_rows_(static_cast<index_t>(ceil_div(arguments.rows, offset_t{BlockM}))),
           tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))) {}
 
@@ -38,6 +38,7 @@ struct Contracting {
       work.k_extent = at.extent;
       work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
       work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
+      if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(at.instance);
       work.is_tail = false;
       return true;
     }

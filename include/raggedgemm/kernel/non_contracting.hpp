@@ -20,7 +20,7 @@ struct NonContracting {
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE explicit Decoder(const Arguments& arguments)
         : arguments_(arguments),
-          cursor_(arguments.groups, arguments.rows),
+          cursor_(arguments.groups, arguments.rows, arguments.instances),
           tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))) {}
 
     /// False when `tile` is past the last one.
@@ -39,6 +39,7 @@ struct NonContracting {
       work.k_extent = at.is_tail ? 0 : arguments_.depth;
       work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, at.extent - row));
       work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
+      if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(at.instance);
       work.is_tail = at.is_tail;
       return true;
     }
@@ -62,7 +63,7 @@ struct NonContracting {
   template <index_t BlockM, index_t BlockN>
   static offset_t tiles_at_most(const Arguments& p) noexcept {
     return (ceil_div(p.rows, offset_t{BlockM}) + p.groups.count + 1) *
-           ceil_div(p.cols, offset_t{BlockN});
+           ceil_div(p.cols, offset_t{BlockN}) * p.instances.count();
   }
 };
 

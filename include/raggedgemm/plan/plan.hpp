@@ -59,6 +59,8 @@ inline Arguments arguments_of(const Problem& p) noexcept {
   arguments.cols = p.cols;
   arguments.depth = p.depth;
   arguments.slabs = p.slabs;
+  arguments.instances = p.instances;
+  arguments.segments = p.segments;
   arguments.alpha = p.alpha;
   arguments.beta = p.beta;
   arguments.tail = p.tail;

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "raggedgemm/arch/cdna/window_limits.hpp"
+#include "raggedgemm/arch/sm90/tma_limits.hpp"
 #include "raggedgemm/plan/plan.hpp"
 
 namespace raggedgemm {
@@ -29,6 +31,8 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
     return "is not for these dtypes or this variant";
   if (row.config.layout != Layout::strided && row.config.layout != layout_of(p))
     return "is for another operand layout";
+  if (row.config.engine != EngineId::simple && (p.instances.count() != 1 || p.segments.count() != 1))
+    return "does not walk outer dimensions";
   const std::int32_t bytes = row.alignment_bytes;
   if (bytes > 1) {
     if (!operand_aligned(p.a, p.a_alignment_bytes, p.lhs_dtype, bytes))
@@ -36,6 +40,9 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
     if (!operand_aligned(p.b, p.b_alignment_bytes, p.rhs_dtype, bytes))
       return "needs a more aligned rhs";
   }
+  if (row.config.engine == EngineId::tma_wgmma)
+    return arch::sm90::why_not_tma(p, row.config.layout);
+  if (row.config.engine == EngineId::mfma) return why_not_windows(p);
   return nullptr;
 }
 

@@ -40,9 +40,11 @@ struct Groups {
   offset_t count = 0;  ///< G
   GroupKind kind = GroupKind::none;
   IndexType type = IndexType::s32;
+  offset_t first_entry = 0;  ///< where this row of a higher-rank description starts
 
   /// Entry i as int64; a u64 past int64's range saturates.
   [[nodiscard]] RG_HOST_DEVICE offset_t entry(offset_t i) const {
+    i += first_entry;
     switch (type) {
       case IndexType::s8: return static_cast<const std::int8_t*>(data)[i];
       case IndexType::s16: return static_cast<const std::int16_t*>(data)[i];

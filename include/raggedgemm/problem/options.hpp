@@ -39,8 +39,8 @@ enum class Selection : std::int32_t {
 /// Options of every ragged dot.
 struct Options {
   void* stream = nullptr;  ///< cudaStream_t or hipStream_t; the host runs at once, in the caller
-  float alpha = 1.0F;      ///< out = epilogue(alpha·product + beta·out)
-  float beta = 0.0F;       ///< 0: out is written without being read, NaN in it included
+  double alpha = 1.0;      ///< out = epilogue(alpha·product + beta·out)
+  double beta = 0.0;       ///< 0: out is written without being read, NaN in it included
   Tail tail = Tail::zero;
   Platform platform = Platform::automatic;
   Selection selection = Selection::any;

@@ -10,6 +10,7 @@
 #include "raggedgemm/problem/dtype.hpp"
 #include "raggedgemm/problem/group_sizes.hpp"
 #include "raggedgemm/problem/options.hpp"
+#include "raggedgemm/problem/outer_dims.hpp"
 
 namespace raggedgemm {
 
@@ -57,14 +58,16 @@ struct Problem {
   offset_t slabs = 0;        ///< G, or B for the batch variant
   offset_t group_count = 0;  ///< entries of the group description; G except in the batch variant
   GroupKind group_kind = GroupKind::none;
+  OuterDims instances;                 ///< general calls: products with groups of their own
+  OuterDims segments;                  ///< general calls: depth dimensions around the inner one
   Strides a;                           ///< row: along rows, col: along depth
   Strides b;                           ///< row: along depth, col: along cols
   Strides d;                           ///< row: along rows, col: along cols
   std::int32_t a_alignment_bytes = 1;  ///< what every pointer bound to the plan is aligned to
   std::int32_t b_alignment_bytes = 1;
   std::int32_t d_alignment_bytes = 1;
-  float alpha = 1.0F;
-  float beta = 0.0F;
+  double alpha = 1.0;
+  double beta = 0.0;
   Tail tail = Tail::zero;
 
   /// Multiply-adds times two over the ragged extent, as if no row were dead.
@@ -143,6 +146,20 @@ inline Status validate(const Problem& p) noexcept {
             "Tail::compute exists for the batch variant only"};
   // An output without elements has row-major strides of 0.
   if (p.rows == 0 || p.cols == 0) return {};
+  const auto is_whole = [](double x) {
+    return x == static_cast<double>(static_cast<std::int32_t>(x));
+  };
+  if (is_integer(p.lhs_dtype) && is_integer(p.rhs_dtype) &&
+      !(is_whole(p.alpha) && is_whole(p.beta)))
+    return {StatusCode::unsupported_option,
+            "options.alpha, options.beta",
+            0,
+            1,
+            "integer accumulators take whole numbers only"};
+  for (index_t i = 0; i < p.instances.rank; ++i)
+    if (p.instances.extent[i] > 1 && p.instances.stride[i].d == 0)
+      return {
+          StatusCode::overlapping_output, "out.stride", 0, 1, "output elements must not overlap"};
   const bool many_rows = p.rows > 1;
   const bool many_cols = p.cols > 1;
   if ((many_rows && p.d.row == 0) || (many_cols && p.d.col == 0))

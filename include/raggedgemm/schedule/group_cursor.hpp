@@ -5,20 +5,28 @@
 
 #include "raggedgemm/base/index.hpp"
 #include "raggedgemm/problem/group_sizes.hpp"
+#include "raggedgemm/problem/outer_dims.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
 
 /// Where a tile id lies among the groups.
 struct GroupPosition {
-  offset_t group = 0;    ///< group index; the group count for the tail
-  offset_t begin = 0;    ///< first index of the group in the ragged dimension
-  offset_t extent = 0;   ///< indices of the group, after clamping
-  offset_t tile = 0;     ///< tile index inside the group
-  bool is_tail = false;  ///< the indices past the last group
+  offset_t group = 0;     ///< group index; the group count for the tail
+  offset_t begin = 0;     ///< first index of the group in the ragged dimension
+  offset_t extent = 0;    ///< indices of the group, after clamping
+  offset_t tile = 0;      ///< tile index inside the group
+  offset_t instance = 0;  ///< which of the products with groups of their own
+  bool is_tail = false;   ///< the indices past the last group
 };
 
-/// Walks groups forward. All lanes of the wave call every member together and get the same answer.
+/// Tile counts that make a tile id a group index: finds where a group lies.
+struct OneTilePerGroup {
+  RG_HOST_DEVICE offset_t operator()(offset_t, bool is_tail) const { return is_tail ? 0 : 1; }
+};
+
+/// Walks groups forward, one instance after the other, each with its groups and its tail. All lanes
+/// of the wave call every member together and get the same answer.
 ///
 /// Guarantees: sizes are clamped to [0, extent - sum before] in int64, so ranges never leave
 /// [0, extent) whatever the sizes say. Groups without tiles cost their share of one load.
@@ -30,29 +38,48 @@ class GroupCursor {
   RG_HOST_DEVICE GroupCursor(const Groups& groups, offset_t ragged_extent)
       : groups_(groups), ragged_extent_(ragged_extent) {}
 
+  /// With instances, each of which reads its own row of the group description.
+  RG_EXEC_CHECK_DISABLE
+  RG_HOST_DEVICE GroupCursor(const Groups& groups,
+                             offset_t ragged_extent,
+                             const OuterDims& instances)
+      : groups_(groups),
+        ragged_extent_(ragged_extent),
+        instances_(&instances),
+        instance_count_(instances.count()),
+        first_entry_(groups.first_entry) {}
+
   /// Finds the group of `tile`; tiles must not decrease from call to call.
   /// `tiles_of(extent, is_tail)` is the number of tiles of a group of that extent.
   /// Returns false when `tile` is past the last one, tail included.
   RG_EXEC_CHECK_DISABLE
   template <class TilesOf>
   RG_HOST_DEVICE bool seek(offset_t tile, const TilesOf& tiles_of, GroupPosition& position) {
-    while (tile >= window_tiles_end_) {
-      if (!next_window(tiles_of)) return seek_tail(tile, tiles_of, position);
+    for (;;) {
+      while (tile >= window_tiles_end_ && next_window(tiles_of)) {
+      }
+      position.instance = instance_;
+      if (tile < window_tiles_end_) {
+        find_in_window(tile, position);
+        return true;
+      }
+      position.group = groups_.count;
+      position.begin = sum_;
+      position.extent = ragged_extent_ - sum_;
+      position.tile = tile - window_tiles_end_;
+      position.is_tail = true;
+      const offset_t tail_tiles = tiles_of(position.extent, true);
+      if (position.tile < tail_tiles) return true;
+      if (instance_ + 1 >= instance_count_) return false;
+      ++instance_;
+      groups_.first_entry = first_entry_ + instances_->offsets(instance_).groups;
+      next_group_ = 0;
+      sum_ = 0;
+      window_tiles_end_ += tail_tiles;
     }
-    // Lanes are in order, so the lanes that start at or before the tile are a prefix, and the last
-    // of them holds it (a later empty group would start past it).
-    const offset_t first_tile = window_tiles_begin_ + lane_tiles_before_;
-    const std::uint64_t started = Wave::ballot(lane_in_range_ && first_tile <= tile);
-    const index_t owner = Wave::last_set(started);
-    position.group = window_begin_ + owner;
-    position.begin = Wave::broadcast(lane_begin_, owner);
-    position.extent = Wave::broadcast(lane_extent_, owner);
-    position.tile = tile - Wave::broadcast(first_tile, owner);
-    position.is_tail = false;
-    return true;
   }
 
-  /// The clamped sum of all sizes. Uses up the cursor.
+  /// The clamped sum of all sizes of the first instance. Uses up the cursor.
   RG_EXEC_CHECK_DISABLE
   RG_HOST_DEVICE offset_t total() {
     const NoTiles none;
@@ -89,18 +116,25 @@ class GroupCursor {
   }
 
   RG_EXEC_CHECK_DISABLE
-  template <class TilesOf>
-  RG_HOST_DEVICE bool seek_tail(offset_t tile, const TilesOf& tiles_of, GroupPosition& position) {
-    position.group = groups_.count;
-    position.begin = sum_;
-    position.extent = ragged_extent_ - sum_;
-    position.tile = tile - window_tiles_end_;
-    position.is_tail = true;
-    return position.tile < tiles_of(position.extent, true);
+  RG_HOST_DEVICE void find_in_window(offset_t tile, GroupPosition& position) const {
+    // Lanes are in order, so the lanes that start at or before the tile are a prefix, and the last
+    // of them holds it (a later empty group would start past it).
+    const offset_t first_tile = window_tiles_begin_ + lane_tiles_before_;
+    const std::uint64_t started = Wave::ballot(lane_in_range_ && first_tile <= tile);
+    const index_t owner = Wave::last_set(started);
+    position.group = window_begin_ + owner;
+    position.begin = Wave::broadcast(lane_begin_, owner);
+    position.extent = Wave::broadcast(lane_extent_, owner);
+    position.tile = tile - Wave::broadcast(first_tile, owner);
+    position.is_tail = false;
   }
 
   Groups groups_;
   offset_t ragged_extent_;
+  const OuterDims* instances_ = nullptr;
+  offset_t instance_count_ = 1;
+  offset_t first_entry_ = 0;
+  offset_t instance_ = 0;
   offset_t next_group_ = 0;          // first group not yet loaded
   offset_t sum_ = 0;                 // clamped sum of all loaded groups
   offset_t window_begin_ = 0;        // group of lane 0

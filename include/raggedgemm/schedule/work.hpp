@@ -3,6 +3,7 @@
 #pragma once
 
 #include "raggedgemm/base/index.hpp"
+#include "raggedgemm/problem/outer_dims.hpp"
 
 namespace raggedgemm {
 
@@ -15,6 +16,7 @@ struct Work {
   offset_t k_extent = 0;   ///< depth; 0 writes a zero product
   index_t rows = 0;        ///< valid rows, 1 … block_m
   index_t cols = 0;        ///< valid columns, 1 … block_n
+  OuterOffsets outer;      ///< of the instance: added to every address; zero for plain calls
   bool is_tail = false;    ///< belongs to no group: the epilogue's transform is not applied
 };
 

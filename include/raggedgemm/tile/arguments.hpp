@@ -33,8 +33,10 @@ struct Arguments {
   offset_t cols = 0;
   offset_t depth = 0;
   offset_t slabs = 0;
-  float alpha = 1.0F;
-  float beta = 0.0F;
+  OuterDims instances;  ///< products with groups of their own: batch and other outer dimensions
+  OuterDims segments;   ///< depth dimensions around the inner one: all add to the same output
+  double alpha = 1.0;
+  double beta = 0.0;
   Tail tail = Tail::zero;
   TileOrder order;
 };

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// canonicalise: from dimension numbers to a Problem, by strides alone. Dimensions that lie side by
+// side in memory are merged; what is left over becomes outer dimensions that a kernel walks.
+#pragma once
+
+#include "raggedgemm/base/status.hpp"
+#include "raggedgemm/problem/dimension_numbers.hpp"
+#include "raggedgemm/problem/problem.hpp"
+
+namespace raggedgemm {
+namespace detail {
+
+/// Dimensions of one kind, each with its strides in the operands that have it.
+struct DimGroup {
+  index_t count = 0;
+  offset_t extent[max_rank] = {};
+  OuterOffsets stride[max_rank] = {};
+
+  constexpr void append(offset_t dim_extent, const OuterOffsets& strides) {
+    if (dim_extent == 1) return;
+    extent[count] = dim_extent;
+    stride[count] = strides;
+    ++count;
+  }
+
+  /// Merges neighbours that are contiguous in every operand.
+  constexpr void merge() {
+    index_t kept = 0;
+    for (index_t i = 1; i < count; ++i) {
+      const offset_t inner = extent[i];
+      const OuterOffsets& outer = stride[kept];
+      const OuterOffsets& s = stride[i];
+      if (outer.a == inner * s.a && outer.b == inner * s.b && outer.d == inner * s.d &&
+          outer.groups == inner * s.groups) {
+        extent[kept] *= inner;
+        stride[kept] = s;
+      } else {
+        ++kept;
+        extent[kept] = inner;
+        stride[kept] = s;
+      }
+    }
+    if (count > 0) count = kept + 1;
+  }
+
+  /// Takes the largest dimension out and moves the others to `rest`.
+  constexpr bool split(offset_t& main_extent, OuterOffsets& main, OuterDims& rest) {
+    merge();
+    index_t largest = count - 1;
+    for (index_t i = count - 2; i >= 0; --i)
+      if (extent[i] > extent[largest]) largest = i;
+    main_extent = 1;
+    main = {1, 1, 1, 0};  // a dimension of one element is contiguous
+    for (index_t i = 0; i < count; ++i) {
+      if (i == largest) {
+        main_extent = extent[i];
+        main = stride[i];
+      } else if (!rest.append(extent[i], stride[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+inline Status check_dim_list(const char* name, const DimList& dims, index_t rank) {
+  if (dims.count > max_rank)
+    return {StatusCode::dimension_numbers, name, dims.count, max_rank, "too many dimensions"};
+  for (index_t i = 0; i < dims.count; ++i) {
+    if (dims[i] < 0 || dims[i] >= rank)
+      return {StatusCode::dimension_numbers, name, dims[i], rank - 1, "dimension out of range"};
+    if (dims.position(dims[i]) != i)
+      return {StatusCode::dimension_numbers, name, dims[i], 1, "dimension named twice"};
+  }
+  return {};
+}
+
+/// The rules of an ordinary dot_general: ranges, equal counts, distinct, disjoint, equal extents.
+inline Status check_dot_dims(const Tensor& lhs, const Tensor& rhs, const DimensionNumbers& dims) {
+  struct List {
+    const char* name;
+    const DimList& dims;
+    index_t rank;
+  };
+  for (const List& list : {List{"lhs_batch", dims.lhs_batch, lhs.rank},
+                           List{"rhs_batch", dims.rhs_batch, rhs.rank},
+                           List{"lhs_contracting", dims.lhs_contracting, lhs.rank},
+                           List{"rhs_contracting", dims.rhs_contracting, rhs.rank}})
+    if (const Status status = check_dim_list(list.name, list.dims, list.rank); !status.ok())
+      return status;
+  if (dims.lhs_batch.count != dims.rhs_batch.count)
+    return {StatusCode::dimension_numbers,
+            "rhs_batch",
+            dims.rhs_batch.count,
+            dims.lhs_batch.count,
+            "lhs and rhs need equally many batch dimensions"};
+  if (dims.lhs_contracting.count != dims.rhs_contracting.count)
+    return {StatusCode::dimension_numbers,
+            "rhs_contracting",
+            dims.rhs_contracting.count,
+            dims.lhs_contracting.count,
+            "lhs and rhs need equally many contracting dimensions"};
+  for (index_t i = 0; i < dims.lhs_batch.count; ++i) {
+    if (dims.lhs_contracting.holds(dims.lhs_batch[i]))
+      return {StatusCode::dimension_numbers,
+              "lhs_batch",
+              dims.lhs_batch[i],
+              0,
+              "a batch dimension cannot contract"};
+    if (dims.rhs_contracting.holds(dims.rhs_batch[i]))
+      return {StatusCode::dimension_numbers,
+              "rhs_batch",
+              dims.rhs_batch[i],
+              0,
+              "a batch dimension cannot contract"};
+    if (lhs.extent[dims.lhs_batch[i]] != rhs.extent[dims.rhs_batch[i]])
+      return {StatusCode::dimension_numbers,
+              "rhs batch extent",
+              rhs.extent[dims.rhs_batch[i]],
+              lhs.extent[dims.lhs_batch[i]],
+              "batch extents must be equal"};
+  }
+  for (index_t i = 0; i < dims.lhs_contracting.count; ++i)
+    if (lhs.extent[dims.lhs_contracting[i]] != rhs.extent[dims.rhs_contracting[i]])
+      return {StatusCode::dimension_numbers,
+              "rhs contracting extent",
+              rhs.extent[dims.rhs_contracting[i]],
+              lhs.extent[dims.lhs_contracting[i]],
+              "contracting extents must be equal"};
+  return {};
+}
+
+inline Variant variant_of(const DimensionNumbers& dims) {
+  const index_t ragged = dims.lhs_ragged[0];
+  if (dims.lhs_contracting.holds(ragged)) return Variant::contracting;
+  return dims.lhs_batch.holds(ragged) ? Variant::batch : Variant::non_contracting;
+}
+
+}  // namespace detail
+
+/// A general ragged dot as a Problem, with the twelve shape conditions checked in the order of
+/// their Status codes.
+///
+/// Requires nothing of its arguments; errors: the shape conditions, extent_mismatch (the output),
+/// unsupported_option (more than OuterDims::max_rank dimensions that cannot be merged).
+inline Result<Problem> canonicalise(const Tensor& lhs,
+                                    const Tensor& rhs,
+                                    const GroupTensor& groups,
+                                    const MutableTensor& out,
+                                    const DimensionNumbers& dims) noexcept {
+  using detail::DimGroup;
+  // The conditions that are JAX's own, in its order.
+  if (dims.lhs_ragged.count != 1)
+    return Status{StatusCode::ragged_dim_count,
+                  "lhs_ragged",
+                  dims.lhs_ragged.count,
+                  1,
+                  "exactly one lhs dimension is ragged"};
+  const index_t ragged = dims.lhs_ragged[0];
+  if (ragged < 0 || ragged >= lhs.rank)
+    return Status{StatusCode::ragged_dim_out_of_range,
+                  "lhs_ragged",
+                  ragged,
+                  lhs.rank - 1,
+                  "the ragged dimension must be one of lhs's"};
+  for (const index_t rank : {lhs.rank, rhs.rank, out.rank})
+    if (rank < 0 || rank > max_rank)
+      return Status{StatusCode::dimension_numbers, "rank", rank, max_rank, "ranks end at 8"};
+  const Variant variant = detail::variant_of(dims);
+  const bool no_groups = groups.groups.kind == GroupKind::none && variant == Variant::batch;
+
+  // The prefix: extents and positions, in the order in which the description has them.
+  DimList prefix;  // lhs dimensions
+  const auto prepend = [&prefix](index_t dim) {
+    if (prefix.count < max_rank) prefix.dim[prefix.count++] = dim;
+  };
+  if (variant == Variant::batch) {
+    for (index_t i = 0; i < dims.lhs_batch.count && dims.lhs_batch[i] != ragged; ++i)
+      prepend(dims.lhs_batch[i]);
+  } else {
+    for (index_t i = 0; i < min_of(dims.lhs_batch.count, max_rank); ++i) prepend(dims.lhs_batch[i]);
+    if (variant == Variant::contracting) {
+      for (index_t i = 0; i < dims.lhs_contracting.count && dims.lhs_contracting[i] != ragged; ++i)
+        prepend(dims.lhs_contracting[i]);
+    } else {
+      for (index_t d = 0; d < ragged; ++d)
+        if (!dims.lhs_batch.holds(d) && !dims.lhs_contracting.holds(d)) prepend(d);
+    }
+  }
+  if (!no_groups) {
+    if (groups.rank == 0)
+      return Status{StatusCode::group_sizes_rank_zero, "group_sizes", 0, 1, "rank must be >= 1"};
+    if (groups.rank != 1 && groups.rank != prefix.count + 1)
+      return Status{StatusCode::group_sizes_shape,
+                    "group_sizes rank",
+                    groups.rank,
+                    prefix.count + 1,
+                    "the shape must be [g] or [prefix…, g]"};
+    if (groups.rank > 1)
+      for (index_t i = 0; i < prefix.count; ++i)
+        if (prefix[i] < 0 || prefix[i] >= lhs.rank || groups.extent[i] != lhs.extent[prefix[i]])
+          return Status{StatusCode::group_sizes_shape,
+                        "group_sizes extent",
+                        groups.extent[i],
+                        prefix[i] >= 0 && prefix[i] < lhs.rank ? lhs.extent[prefix[i]] : 0,
+                        "a prefix extent must be that of its lhs dimension"};
+    if (groups.group_count() < 0)
+      return Status{StatusCode::group_count_unknown,
+                    "group_sizes",
+                    groups.group_count(),
+                    0,
+                    "the number of groups must be known"};
+  }
+  const offset_t group_count = no_groups ? 0 : groups.group_count();
+  if (variant != Variant::non_contracting) {
+    if (dims.rhs_group.count != 0)
+      return Status{StatusCode::group_dim_not_allowed,
+                    "rhs_group",
+                    dims.rhs_group.count,
+                    0,
+                    "rhs has a group dimension only when a non-contracting dimension is ragged"};
+  } else {
+    if (dims.rhs_group.count != 1)
+      return Status{StatusCode::group_dim_count,
+                    "rhs_group",
+                    dims.rhs_group.count,
+                    1,
+                    "rhs needs exactly one group dimension"};
+    const index_t group = dims.rhs_group[0];
+    if (dims.rhs_batch.holds(group) || dims.rhs_contracting.holds(group))
+      return Status{StatusCode::group_dim_not_distinct,
+                    "rhs_group",
+                    group,
+                    0,
+                    "the group dimension cannot be a batch or contracting dimension"};
+    if (group < 0 || group >= rhs.rank)
+      return Status{
+          StatusCode::dimension_numbers, "rhs_group", group, rhs.rank - 1, "out of range"};
+    if (rhs.extent[group] != group_count)
+      return Status{StatusCode::group_dim_extent,
+                    "rhs group extent",
+                    rhs.extent[group],
+                    group_count,
+                    "must be the number of groups"};
+  }
+  if (const Status status = detail::check_dot_dims(lhs, rhs, dims); !status.ok()) return status;
+
+  // Result dimensions, walked in their order to find the output's extents and strides.
+  index_t out_dim = 0;
+  Status out_status;
+  const auto next_out = [&](offset_t needed) -> offset_t {
+    if (out_dim >= out.rank) {
+      ++out_dim;
+      return 0;
+    }
+    if (out_status.ok() && out.extent[out_dim] != needed)
+      out_status = {StatusCode::extent_mismatch,
+                    "out",
+                    out.extent[out_dim],
+                    needed,
+                    "an output extent differs from its operand's"};
+    return out.stride[out_dim++];
+  };
+  // Group stride of a prefix dimension: row-major over [prefix…, g].
+  const auto group_stride = [&](index_t lhs_dim) -> offset_t {
+    const index_t at = prefix.position(lhs_dim);
+    if (no_groups || groups.rank == 1 || at < 0) return 0;
+    offset_t step = 1;
+    for (index_t i = groups.rank - 1; i > at; --i) step *= groups.extent[i];
+    return step;
+  };
+
+  Problem p;
+  p.variant = variant;
+  p.lhs_dtype = lhs.dtype;
+  p.rhs_dtype = rhs.dtype;
+  p.out_dtype = out.dtype;
+  p.group_kind = no_groups ? GroupKind::none : groups.groups.kind;
+  p.group_count = group_count;
+
+  if (variant == Variant::contracting) {
+    p.slabs = group_count;
+    p.d.slab = next_out(group_count);
+  }
+  bool fits = true;
+  for (index_t i = 0; i < dims.lhs_batch.count; ++i) {
+    const index_t dim = dims.lhs_batch[i];
+    const OuterOffsets strides{lhs.stride[dim],
+                               rhs.stride[dims.rhs_batch[i]],
+                               next_out(lhs.extent[dim]),
+                               group_stride(dim)};
+    if (variant == Variant::batch && dim == ragged) {
+      p.slabs = lhs.extent[dim];
+      p.a.slab = strides.a;
+      p.b.slab = strides.b;
+      p.d.slab = strides.d;
+    } else {
+      fits = p.instances.append(lhs.extent[dim], strides) && fits;
+    }
+  }
+
+  DimGroup rows;
+  for (index_t dim = 0; dim < lhs.rank; ++dim) {
+    if (dims.lhs_batch.holds(dim) || dims.lhs_contracting.holds(dim)) continue;
+    const OuterOffsets strides{lhs.stride[dim], 0, next_out(lhs.extent[dim]), group_stride(dim)};
+    if (variant == Variant::non_contracting && dim == ragged) {
+      p.rows = lhs.extent[dim];
+      p.a.row = strides.a;
+      p.d.row = strides.d;
+    } else if (variant == Variant::non_contracting) {
+      fits = p.instances.append(lhs.extent[dim], strides) && fits;
+    } else {
+      rows.append(lhs.extent[dim], strides);
+    }
+  }
+  OuterOffsets main;
+  if (variant != Variant::non_contracting) {
+    fits = rows.split(p.rows, main, p.instances) && fits;
+    p.a.row = main.a;
+    p.d.row = main.d;
+  }
+
+  DimGroup cols;
+  for (index_t dim = 0; dim < rhs.rank; ++dim) {
+    if (dims.rhs_batch.holds(dim) || dims.rhs_contracting.holds(dim)) continue;
+    if (dims.rhs_group.holds(dim)) {
+      p.slabs = rhs.extent[dim];
+      p.b.slab = rhs.stride[dim];
+      continue;
+    }
+    cols.append(rhs.extent[dim], {0, rhs.stride[dim], next_out(rhs.extent[dim]), 0});
+  }
+  fits = cols.split(p.cols, main, p.instances) && fits;
+  p.b.col = main.b;
+  p.d.col = main.d;
+
+  DimGroup depth;
+  for (index_t i = 0; i < dims.lhs_contracting.count; ++i) {
+    const index_t dim = dims.lhs_contracting[i];
+    const OuterOffsets strides{
+        lhs.stride[dim], rhs.stride[dims.rhs_contracting[i]], 0, group_stride(dim)};
+    if (variant == Variant::contracting && dim == ragged) {
+      p.depth = lhs.extent[dim];
+      p.a.col = strides.a;
+      p.b.row = strides.b;
+    } else if (variant == Variant::contracting) {
+      fits = p.segments.append(lhs.extent[dim], strides) && fits;
+    } else {
+      depth.append(lhs.extent[dim], strides);
+    }
+  }
+  if (variant != Variant::contracting) {
+    fits = depth.split(p.depth, main, p.segments) && fits;
+    p.a.col = main.a;
+    p.b.row = main.b;
+    if (p.segments.count() == 0) p.depth = 0;
+  }
+
+  if (out_dim != out.rank)
+    return Status{StatusCode::extent_mismatch, "out rank", out.rank, out_dim, "rank of the result"};
+  if (!out_status.ok()) return out_status;
+  if (!fits)
+    return Status{StatusCode::unsupported_option,
+                  "dimension numbers",
+                  OuterDims::max_rank + 1,
+                  OuterDims::max_rank,
+                  "too many dimensions that do not lie side by side in memory"};
+  return p;
+}
+
+}  // namespace raggedgemm
