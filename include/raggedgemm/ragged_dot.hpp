@@ -23,6 +23,34 @@
 
 namespace raggedgemm {
 
+namespace detail {
+
+template <class T, int Rank, class Pointer>
+BasicTensor<Pointer> tensor_of(const View<T, Rank>& view, Pointer data) noexcept {
+  static_assert(Rank <= max_rank, "a tensor has a rank of at most 8; merge dimensions of the view");
+  BasicTensor<Pointer> tensor;
+  tensor.data = data;
+  tensor.dtype = dtype_of<T>;
+  tensor.rank = Rank;
+  for (int d = 0; d < Rank; ++d) {
+    tensor.extent[d] = view.extent[static_cast<std::size_t>(d)];
+    tensor.stride[d] = view.stride[static_cast<std::size_t>(d)];
+  }
+  return tensor;
+}
+
+}  // namespace detail
+
+/// A view as a tensor of run-time rank.
+template <class T, int Rank>
+Tensor tensor(const View<T, Rank>& view) noexcept {
+  return detail::tensor_of(view, static_cast<const void*>(view.data));
+}
+template <class T, int Rank>
+MutableTensor mutable_tensor(const View<T, Rank>& view) noexcept {
+  return detail::tensor_of(view, static_cast<void*>(view.data));
+}
+
 /// A call in canonical form: the problem and the pointers. Made by describe().
 template <Variant V, class Lhs, class Rhs, class Out>
 struct Call {
@@ -38,21 +66,47 @@ inline Status same_extent(const char* operand, offset_t got, offset_t needed, co
   return {StatusCode::extent_mismatch, operand, got, needed, advice};
 }
 
+/// Strides and checks of options.c for an output view.
+template <class O, int Rank>
+Status describe_c(Strides& c, const View<O, Rank>& out, const Options& options) {
+  if (options.c.data == nullptr) return {};
+  if (options.c.rank != Rank || options.c.dtype != dtype_of<O>)
+    return {StatusCode::extent_mismatch,
+            "options.c rank",
+            options.c.rank,
+            Rank,
+            "c needs the output's dtype and rank"};
+  for (int d = 0; d < Rank; ++d)
+    if (options.c.extent[d] != out.extent[static_cast<std::size_t>(d)])
+      return {StatusCode::extent_mismatch,
+              "options.c extent",
+              options.c.extent[d],
+              out.extent[static_cast<std::size_t>(d)],
+              "c needs the output's extents"};
+  c = {Rank == 3 ? options.c.stride[0] : 0, options.c.stride[Rank - 2], options.c.stride[Rank - 1]};
+  return {};
+}
+
+/// Groups and slabs agree, or the slabs are a shard of the groups.
+inline Status check_groups(const Groups& groups, offset_t slabs, const Options& options) {
+  if (options.group_offset < 0)
+    return same_extent(
+        "group_sizes", groups.count, slabs, "entries must equal the number of slabs");
+  if (options.group_offset + slabs > groups.count)
+    return {StatusCode::group_offset_out_of_range,
+            "options.group_offset",
+            options.group_offset,
+            groups.count - slabs,
+            "the shard's groups must lie inside the group description"};
+  return {};
+}
+
 template <Variant V, class Lhs, class Rhs, class Out>
-void fill_common(Call<V, Lhs, Rhs, Out>& call, const Options& options) {
-  Problem& p = call.problem;
-  p.variant = V;
-  p.lhs_dtype = dtype_of<Lhs>;
-  p.rhs_dtype = dtype_of<Rhs>;
-  p.out_dtype = dtype_of<Out>;
-  p.group_count = call.pointers.groups.count;
-  p.group_kind = call.pointers.groups.kind;
-  p.a_alignment_bytes = alignment_of(call.pointers.a);
-  p.b_alignment_bytes = alignment_of(call.pointers.b);
-  p.d_alignment_bytes = alignment_of(call.pointers.d);
-  p.alpha = options.alpha;
-  p.beta = options.beta;
-  p.tail = options.tail;
+void set_types(Call<V, Lhs, Rhs, Out>& call) {
+  call.problem.variant = V;
+  call.problem.lhs_dtype = dtype_of<Lhs>;
+  call.problem.rhs_dtype = dtype_of<Rhs>;
+  call.problem.out_dtype = dtype_of<Out>;
 }
 
 /// First failure of several checks.
@@ -74,7 +128,9 @@ auto describe(const View<L, 2>& lhs,
               const Options& options = {}) {
   Call<Variant::non_contracting, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   Problem& p = call.problem;
-  p.rows = lhs.extent[0];
+  const bool gathers = options.lhs_index != nullptr;  // then m is out's, lhs may have other rows
+  p.rows = gathers ? out.extent[0] : lhs.extent[0];
+  p.lhs_extent = lhs.extent[0];
   p.depth = lhs.extent[1];
   p.cols = rhs.extent[2];
   p.slabs = rhs.extent[0];
@@ -84,10 +140,12 @@ auto describe(const View<L, 2>& lhs,
   call.pointers = {lhs.data, rhs.data, out.data, groups};
   call.status = detail::first_error(
       detail::same_extent("rhs.k", rhs.extent[1], lhs.extent[1], "must equal lhs.k"),
-      detail::same_extent("out.m", out.extent[0], lhs.extent[0], "must equal lhs.m"),
+      detail::same_extent("out.m", out.extent[0], p.rows, "must equal lhs.m"),
       detail::same_extent("out.n", out.extent[1], rhs.extent[2], "must equal rhs.n"),
-      detail::same_extent("group_sizes", groups.count, rhs.extent[0], "entries must equal rhs.g"));
-  detail::fill_common(call, options);
+      detail::check_groups(groups, rhs.extent[0], options),
+      detail::describe_c(p.c, out, options));
+  detail::set_types(call);
+  complete(p, call.pointers, options);
   return call;
 }
 
@@ -100,7 +158,9 @@ auto describe_contracting(const View<L, 2>& lhs,
                           const Options& options = {}) {
   Call<Variant::contracting, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   Problem& p = call.problem;
-  p.depth = lhs.extent[0];
+  const bool gathers = options.lhs_index != nullptr;  // then m is rhs's, lhs may have other rows
+  p.depth = gathers ? rhs.extent[0] : lhs.extent[0];
+  p.lhs_extent = lhs.extent[0];
   p.rows = lhs.extent[1];
   p.cols = rhs.extent[1];
   p.slabs = out.extent[0];
@@ -109,11 +169,13 @@ auto describe_contracting(const View<L, 2>& lhs,
   p.d = {out.stride[0], out.stride[1], out.stride[2]};
   call.pointers = {lhs.data, rhs.data, out.data, groups};
   call.status = detail::first_error(
-      detail::same_extent("rhs.m", rhs.extent[0], lhs.extent[0], "must equal lhs.m"),
+      detail::same_extent("rhs.m", rhs.extent[0], p.depth, "must equal lhs.m"),
       detail::same_extent("out.k", out.extent[1], lhs.extent[1], "must equal lhs.k"),
       detail::same_extent("out.n", out.extent[2], rhs.extent[1], "must equal rhs.n"),
-      detail::same_extent("group_sizes", groups.count, out.extent[0], "entries must equal out.g"));
-  detail::fill_common(call, options);
+      detail::check_groups(groups, out.extent[0], options),
+      detail::describe_c(p.c, out, options));
+  detail::set_types(call);
+  complete(p, call.pointers, options);
   return call;
 }
 
@@ -126,7 +188,9 @@ auto describe_batch(const View<L, 3>& lhs,
                     const Options& options = {}) {
   Call<Variant::batch, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   Problem& p = call.problem;
-  p.slabs = lhs.extent[0];
+  const bool gathers = options.lhs_index != nullptr;  // then b is out's, lhs may have other slabs
+  p.slabs = gathers ? out.extent[0] : lhs.extent[0];
+  p.lhs_extent = lhs.extent[0];
   p.rows = lhs.extent[1];
   p.depth = lhs.extent[2];
   p.cols = rhs.extent[2];
@@ -135,12 +199,14 @@ auto describe_batch(const View<L, 3>& lhs,
   p.d = {out.stride[0], out.stride[1], out.stride[2]};
   call.pointers = {lhs.data, rhs.data, out.data, groups};
   call.status = detail::first_error(
-      detail::same_extent("rhs.b", rhs.extent[0], lhs.extent[0], "must equal lhs.b"),
+      detail::same_extent("rhs.b", rhs.extent[0], p.slabs, "must equal lhs.b"),
       detail::same_extent("rhs.k", rhs.extent[1], lhs.extent[2], "must equal lhs.k"),
-      detail::same_extent("out.b", out.extent[0], lhs.extent[0], "must equal lhs.b"),
+      detail::same_extent("out.b", out.extent[0], p.slabs, "must equal lhs.b"),
       detail::same_extent("out.m", out.extent[1], lhs.extent[1], "must equal lhs.m"),
-      detail::same_extent("out.n", out.extent[2], rhs.extent[2], "must equal rhs.n"));
-  detail::fill_common(call, options);
+      detail::same_extent("out.n", out.extent[2], rhs.extent[2], "must equal rhs.n"),
+      detail::describe_c(p.c, out, options));
+  detail::set_types(call);
+  complete(p, call.pointers, options);
   return call;
 }
 

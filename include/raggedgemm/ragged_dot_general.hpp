@@ -7,34 +7,6 @@
 #include "raggedgemm/ragged_dot.hpp"
 
 namespace raggedgemm {
-namespace detail {
-
-template <class T, int Rank, class Pointer>
-BasicTensor<Pointer> tensor_of(const View<T, Rank>& view, Pointer data) noexcept {
-  static_assert(Rank <= max_rank, "views of a general ragged dot have a rank of at most 8");
-  BasicTensor<Pointer> tensor;
-  tensor.data = data;
-  tensor.dtype = dtype_of<T>;
-  tensor.rank = Rank;
-  for (int d = 0; d < Rank; ++d) {
-    tensor.extent[d] = view.extent[static_cast<std::size_t>(d)];
-    tensor.stride[d] = view.stride[static_cast<std::size_t>(d)];
-  }
-  return tensor;
-}
-
-}  // namespace detail
-
-/// A view as a tensor of run-time rank.
-template <class T, int Rank>
-Tensor tensor(const View<T, Rank>& view) noexcept {
-  return detail::tensor_of(view, static_cast<const void*>(view.data));
-}
-template <class T, int Rank>
-MutableTensor mutable_tensor(const View<T, Rank>& view) noexcept {
-  return detail::tensor_of(view, static_cast<void*>(view.data));
-}
-
 /// A general call in canonical form; its variant V is what the dimension numbers mean.
 template <Variant V, class L, int LRank, class R, int RRank, class O, int ORank>
 auto describe_general(const View<L, LRank>& lhs,
@@ -45,13 +17,14 @@ auto describe_general(const View<L, LRank>& lhs,
                       const Options& options = {}) {
   Call<V, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   const Result<Problem> problem =
-      canonicalise(tensor(lhs), tensor(rhs), groups, mutable_tensor(out), dims);
+      canonicalise(tensor(lhs), tensor(rhs), groups, mutable_tensor(out), dims, options);
   call.status = problem.status();
   if (!problem.ok()) return call;
   call.problem = problem.value();
   call.pointers = {lhs.data, rhs.data, out.data, groups.groups};
   call.pointers.groups.count = call.problem.group_count;
-  detail::fill_common(call, options);
+  detail::set_types(call);
+  complete(call.problem, call.pointers, options);
   return call;
 }
 

@@ -41,6 +41,7 @@ struct Simple {
       for (offset_t segment = 0; segment < segments; ++segment) {
         const OuterOffsets offsets = arguments.segments.offsets(segment);
         if (arguments.segments.has_groups()) locate_depth(arguments, offsets, work);
+        if (is_gathered_away(arguments, work)) break;
         accumulate(arguments, work, offsets, block);
       }
       block.for_each_chunk(
@@ -49,6 +50,13 @@ struct Simple {
   }
 
  private:
+  /// A batch whose gather index points nowhere has a zero product.
+  static RG_HOST_DEVICE bool is_gathered_away(const Arguments& arguments, const Work& work) {
+    if (VariantType::variant != Variant::batch || arguments.lhs_index == nullptr) return false;
+    const std::int32_t slab = arguments.lhs_index[work.slab];
+    return slab < 0 || slab >= arguments.lhs_extent;
+  }
+
   /// Depth segments with groups of their own: the work's group is elsewhere in each of them.
   RG_EXEC_CHECK_DISABLE
   static RG_HOST_DEVICE void locate_depth(const Arguments& arguments,
@@ -58,7 +66,7 @@ struct Simple {
     groups.first_entry += work.outer.groups + segment.groups;
     GroupCursor<typename Block::Wave> cursor(groups, arguments.depth);
     GroupPosition at;
-    cursor.seek(work.slab, OneTilePerGroup{}, at);
+    cursor.seek(work.slab + arguments.group_offset, OneTilePerGroup{}, at);
     work.k_begin = at.begin;
     work.k_extent = at.extent;
   }
@@ -70,18 +78,12 @@ struct Simple {
                                         const OuterOffsets& segment,
                                         Block& block) {
     constexpr index_t block_k = Config::value.block_k;
-    const Lhs* a = arguments.a.template at<const Lhs>(work.slab, work.row_begin, work.k_begin) +
-                   work.outer.a + segment.a;
     const Rhs* b = arguments.b.template at<const Rhs>(work.slab, work.k_begin, work.col_begin) +
                    work.outer.b + segment.b;
+    const offset_t outer = work.outer.a + segment.a;
     for (offset_t k = 0; k < work.k_extent; k += block_k) {
       const index_t depth = static_cast<index_t>(min_of(offset_t{block_k}, work.k_extent - k));
-      copy<Block, typename Block::AMap>(block.a_tile(),
-                                        a + k * arguments.a.stride.col,
-                                        arguments.a.stride.row,
-                                        arguments.a.stride.col,
-                                        work.rows,
-                                        depth);
+      copy_lhs(arguments, work, work.k_begin + k, outer, depth, block);
       copy<Block, typename Block::BMap>(block.b_tile(),
                                         b + k * arguments.b.stride.row,
                                         arguments.b.stride.col,
@@ -92,6 +94,50 @@ struct Simple {
       block.multiply(work.rows, work.cols, depth);
       block.sync();  // all lanes have read the tiles; the next step may overwrite them
     }
+  }
+
+  /// The lhs tile at depth index k, through the gather index where there is one: it replaces the
+  /// ragged dimension, which is the rows, the depth or the slabs.
+  RG_EXEC_CHECK_DISABLE
+  static RG_HOST_DEVICE void copy_lhs(const Arguments& arguments,
+                                      const Work& work,
+                                      offset_t k,
+                                      offset_t outer,
+                                      index_t depth,
+                                      Block& block) {
+    const Strides& stride = arguments.a.stride;
+    const std::int32_t* const index = arguments.lhs_index;
+    if (index == nullptr) {
+      copy<Block, typename Block::AMap>(
+          block.a_tile(),
+          arguments.a.template at<const Lhs>(work.slab, work.row_begin, k) + outer,
+          stride.row,
+          stride.col,
+          work.rows,
+          depth);
+      return;
+    }
+    constexpr Variant variant = VariantType::variant;
+    GatheredDim rows{nullptr, stride.row, 0};
+    GatheredDim depths{nullptr, stride.col, 0};
+    offset_t slab = work.slab;
+    offset_t row_begin = work.row_begin;
+    if constexpr (variant == Variant::non_contracting) {
+      rows = {index + work.row_begin, stride.row, arguments.lhs_extent};
+      row_begin = 0;
+    } else if constexpr (variant == Variant::contracting) {
+      depths = {index + k, stride.col, arguments.lhs_extent};
+      k = 0;
+    } else {
+      slab = index[work.slab];  // in range: run() has looked
+    }
+    copy_gathered<Block, typename Block::AMap>(
+        block.a_tile(),
+        arguments.a.template at<const Lhs>(slab, row_begin, k) + outer,
+        rows,
+        depths,
+        work.rows,
+        depth);
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TileStore: alpha, beta, the epilogue, the one rounding, the edge mask and the store, for a chunk
-// of any engine's accumulator.
+// TileStore: scatter, alpha, beta, the epilogue, the one rounding, the edge mask and the store, for
+// a chunk of any engine's accumulator.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace raggedgemm {
 
-/// Writes chunks of one output tile: D = round(epilogue(alpha·acc + beta·D)).
+/// Writes chunks of one output tile: D = round(epilogue(alpha·acc + beta·C)).
 template <class T, class EpilogueType>
 class TileStore {
  public:
@@ -22,21 +22,34 @@ class TileStore {
                            const EpilogueType& epilogue)
       : work_(work),
         epilogue_(epilogue),
-        tile_(arguments.d.template at<T>(work.slab, work.row_begin, work.col_begin) + work.outer.d),
-        row_stride_(arguments.d.stride.row),
-        col_stride_(arguments.d.stride.col),
+        d_(arguments.d.template at<T>(work.slab, 0, work.col_begin) + work.outer.d),
+        c_(arguments.c.template at<const T>(work.slab, 0, work.col_begin) + work.outer.c),
+        out_index_(arguments.out_index),
+        d_strides_(arguments.d.stride),
+        c_strides_(arguments.c.stride),
         alpha_(static_cast<float>(arguments.alpha)),
         beta_(static_cast<float>(arguments.beta)),
         alpha_f64_(arguments.alpha),
-        beta_f64_(arguments.beta) {}
+        beta_f64_(arguments.beta) {
+    if (arguments.group_alpha != nullptr && !work.is_tail) {
+      alpha_ *= arguments.group_alpha[work.slab];
+      alpha_f64_ *= static_cast<double>(arguments.group_alpha[work.slab]);
+    }
+  }
 
   /// Element (row, col) of the tile is the chunk's first. Columns past the edge are not stored.
   template <class Compute, int Width>
   RG_HOST_DEVICE void operator()(index_t row, index_t col, const Chunk<Compute, Width>& acc) const {
-    T* const to = tile_ + row * row_stride_ + col * col_stride_;
+    offset_t out_row = work_.row_begin + row;
+    if (out_index_ != nullptr) {
+      out_row = out_index_[out_row];
+      if (out_row < 0) return;
+    }
+    T* const to = d_ + out_row * d_strides_.row + col * d_strides_.col;
+    const T* const c = c_ + out_row * c_strides_.row + col * c_strides_.col;
     const index_t count = min_of(index_t{Width}, work_.cols - col);
-    const Chunk<T, Width> out = finish(row, col, acc, to, count);
-    if (count == Width && col_stride_ == 1) {
+    const Chunk<T, Width> out = finish(row, col, acc, c, count);
+    if (count == Width && d_strides_.col == 1) {
       if (reinterpret_cast<std::uintptr_t>(to) % alignof(Packet<Width>) == 0) {
         Packet<Width> packet;
         RG_UNROLL
@@ -50,17 +63,15 @@ class TileStore {
     }
     RG_UNROLL
     for (int v = 0; v < Width; ++v)
-      if (v < count) to[v * col_stride_] = out[v];
+      if (v < count) to[v * d_strides_.col] = out[v];
   }
 
-  /// The chunk after alpha, beta, epilogue and rounding; `to` is where it will be stored (read only
-  /// when beta is not zero), `count` how many of its elements exist.
+ private:
+  /// The chunk after alpha, beta, epilogue and rounding; C is read only when beta is not zero, and
+  /// only its `count` elements that exist.
   template <class Compute, int Width>
-  RG_HOST_DEVICE Chunk<T, Width> finish(index_t row,
-                                        index_t col,
-                                        const Chunk<Compute, Width>& acc,
-                                        const T* to,
-                                        index_t count) const {
+  RG_HOST_DEVICE Chunk<T, Width> finish(
+      index_t row, index_t col, const Chunk<Compute, Width>& acc, const T* c, index_t count) const {
     Chunk<Compute, Width> value;
     RG_UNROLL
     for (int v = 0; v < Width; ++v) value[v] = alpha<Compute>() * acc[v];
@@ -69,7 +80,7 @@ class TileStore {
       for (int v = 0; v < Width; ++v)
         if (v < count)
           value[v] +=
-              beta<Compute>() * static_cast<Compute>(Element<T>::widen(to[v * col_stride_]));
+              beta<Compute>() * static_cast<Compute>(Element<T>::widen(c[v * c_strides_.col]));
     }
     if (!work_.is_tail)
       value = epilogue_.transform(
@@ -77,7 +88,6 @@ class TileStore {
     return round(value);
   }
 
- private:
   template <class Compute>
   [[nodiscard]] RG_HOST_DEVICE Compute alpha() const {
     if constexpr (std::is_same_v<Compute, float>)
@@ -122,9 +132,11 @@ class TileStore {
 
   const Work& work_;
   const EpilogueType& epilogue_;
-  T* tile_;
-  offset_t row_stride_;
-  offset_t col_stride_;
+  T* d_;        // row 0 of D, first column of the tile
+  const T* c_;  // row 0 of C, first column of the tile
+  const std::int32_t* out_index_;
+  Strides d_strides_;
+  Strides c_strides_;
   float alpha_;  // in the accumulator's type, so that f32 kernels hold no double
   float beta_;
   double alpha_f64_;

@@ -20,7 +20,11 @@ struct Contracting {
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE explicit Decoder(const Arguments& arguments)
         : arguments_(arguments),
-          cursor_(arguments.groups, arguments.depth, arguments.instances),
+          cursor_(arguments.groups,
+                  arguments.depth,
+                  arguments.instances,
+                  arguments.group_offset,
+                  arguments.slabs),
           tile_rows_(static_cast<index_t>(ceil_div(arguments.rows, offset_t{BlockM}))),
           tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))) {}
 
@@ -31,7 +35,7 @@ struct Contracting {
       if (!cursor_.seek(tile, TilesOf{offset_t{tile_rows_} * tile_cols_}, at)) return false;
       const TileCoordinate where =
           arguments_.order.map(static_cast<index_t>(at.tile), tile_rows_, tile_cols_);
-      work.slab = at.group;
+      work.slab = at.group - arguments_.group_offset;
       work.row_begin = offset_t{where.row} * BlockM;
       work.col_begin = offset_t{where.col} * BlockN;
       work.k_begin = at.begin;
@@ -47,7 +51,7 @@ struct Contracting {
     struct TilesOf {
       offset_t tiles_per_group;
       RG_HOST_DEVICE offset_t operator()(offset_t, bool is_tail) const {
-        return is_tail ? 0 : tiles_per_group;  // rows past the last group take part in nothing
+        return is_tail ? 0 : tiles_per_group;  // rows of no group take part in nothing
       }
     };
 

@@ -20,7 +20,11 @@ struct NonContracting {
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE explicit Decoder(const Arguments& arguments)
         : arguments_(arguments),
-          cursor_(arguments.groups, arguments.rows, arguments.instances),
+          cursor_(arguments.groups,
+                  arguments.rows,
+                  arguments.instances,
+                  arguments.group_offset,
+                  arguments.slabs),
           tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))) {}
 
     /// False when `tile` is past the last one.
@@ -32,7 +36,7 @@ struct NonContracting {
       const TileCoordinate where =
           arguments_.order.map(static_cast<index_t>(at.tile), tile_rows, tile_cols_);
       const offset_t row = offset_t{where.row} * BlockM;
-      work.slab = at.is_tail ? 0 : at.group;
+      work.slab = at.is_tail ? 0 : at.group - arguments_.group_offset;
       work.row_begin = at.begin + row;
       work.col_begin = offset_t{where.col} * BlockN;
       work.k_begin = 0;

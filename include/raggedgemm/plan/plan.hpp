@@ -27,6 +27,11 @@ struct Pointers {
   const void* b = nullptr;
   void* d = nullptr;
   Groups groups;
+  const void* c = nullptr;  ///< null: d
+  const float* group_alpha = nullptr;
+  const std::int32_t* lhs_index = nullptr;
+  const std::int32_t* out_index = nullptr;
+  Fault* fault = nullptr;
 };
 
 /// A plan with pointers: everything a launch needs. Trivially copyable; a copy launches, too.
@@ -53,6 +58,9 @@ inline Arguments arguments_of(const Problem& p) noexcept {
   arguments.a.stride = p.a;
   arguments.b.stride = p.b;
   arguments.d.stride = p.d;
+  arguments.c.stride = p.c;
+  arguments.group_offset = p.group_offset;
+  arguments.lhs_extent = p.lhs_extent;
   arguments.groups.count = p.group_count;
   arguments.groups.kind = p.group_kind;
   arguments.rows = p.rows;
@@ -68,6 +76,29 @@ inline Arguments arguments_of(const Problem& p) noexcept {
 }
 
 }  // namespace detail
+
+/// Fills in what a problem and its pointers take from the options, and the pointers' alignment.
+inline void complete(Problem& p, Pointers& pointers, const Options& options) noexcept {
+  p.group_count = pointers.groups.count;
+  p.group_kind = pointers.groups.kind;
+  p.a_alignment_bytes = detail::alignment_of(pointers.a);
+  p.b_alignment_bytes = detail::alignment_of(pointers.b);
+  p.d_alignment_bytes = detail::alignment_of(pointers.d);
+  p.alpha = options.alpha;
+  p.beta = options.beta;
+  p.tail = options.tail;
+  p.has_c = options.c.data != nullptr;
+  if (!p.has_c) p.c = p.d;
+  p.has_group_alpha = options.group_alpha != nullptr;
+  p.gathers = options.lhs_index != nullptr;
+  p.scatters = options.out_index != nullptr;
+  p.group_offset = options.group_offset > 0 ? options.group_offset : 0;
+  pointers.c = options.c.data;
+  pointers.group_alpha = options.group_alpha;
+  pointers.lhs_index = options.lhs_index;
+  pointers.out_index = options.out_index;
+  pointers.fault = options.fault;
+}
 
 /// Device memory that a call of this plan needs: none, for every engine so far.
 inline std::int64_t workspace_bytes(const Plan&) noexcept { return 0; }
@@ -108,11 +139,28 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
   if (pointers.groups.count != p.group_count)
     return Status{
         StatusCode::plan_mismatch, "group_sizes", pointers.groups.count, p.group_count, "entries"};
+  struct Optional {
+    const char* name;
+    bool given;
+    bool planned;
+  };
+  for (const Optional& o :
+       {Optional{"options.c", pointers.c != nullptr, p.has_c},
+        Optional{"options.group_alpha", pointers.group_alpha != nullptr, p.has_group_alpha},
+        Optional{"options.lhs_index", pointers.lhs_index != nullptr, p.gathers},
+        Optional{"options.out_index", pointers.out_index != nullptr, p.scatters}})
+    if (o.given != o.planned)
+      return Status{StatusCode::plan_mismatch, o.name, o.given, o.planned, "given or not"};
   BoundCall call;
   call.arguments = detail::arguments_of(p);
   call.arguments.a.data = pointers.a;
   call.arguments.b.data = pointers.b;
   call.arguments.d.data = pointers.d;
+  call.arguments.c.data = pointers.c != nullptr ? pointers.c : pointers.d;
+  call.arguments.group_alpha = pointers.group_alpha;
+  call.arguments.lhs_index = pointers.lhs_index;
+  call.arguments.out_index = pointers.out_index;
+  call.arguments.fault = pointers.fault;
   call.arguments.groups = pointers.groups;
   call.arguments.order = plan.order;
   call.kernel = plan.kernel;

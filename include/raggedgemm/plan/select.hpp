@@ -31,8 +31,10 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
     return "is not for these dtypes or this variant";
   if (row.config.layout != Layout::strided && row.config.layout != layout_of(p))
     return "is for another operand layout";
-  if (row.config.engine != EngineId::simple && (p.instances.count() != 1 || p.segments.count() != 1))
+  if (row.config.engine != EngineId::simple &&
+      (p.instances.count() != 1 || p.segments.count() != 1))
     return "does not walk outer dimensions";
+  if (row.config.engine != EngineId::simple && p.gathers) return "does not gather lhs";
   const std::int32_t bytes = row.alignment_bytes;
   if (bytes > 1) {
     if (!operand_aligned(p.a, p.a_alignment_bytes, p.lhs_dtype, bytes))

@@ -31,7 +31,7 @@ struct DimGroup {
       const OuterOffsets& outer = stride[kept];
       const OuterOffsets& s = stride[i];
       if (outer.a == inner * s.a && outer.b == inner * s.b && outer.d == inner * s.d &&
-          outer.groups == inner * s.groups) {
+          outer.c == inner * s.c && outer.groups == inner * s.groups) {
         extent[kept] *= inner;
         stride[kept] = s;
       } else {
@@ -50,7 +50,7 @@ struct DimGroup {
     for (index_t i = count - 2; i >= 0; --i)
       if (extent[i] > extent[largest]) largest = i;
     main_extent = 1;
-    main = {1, 1, 1, 0};  // a dimension of one element is contiguous
+    main = {1, 1, 1, 1, 0};  // a dimension of one element is contiguous
     for (index_t i = 0; i < count; ++i) {
       if (i == largest) {
         main_extent = extent[i];
@@ -147,8 +147,16 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
                                     const Tensor& rhs,
                                     const GroupTensor& groups,
                                     const MutableTensor& out,
-                                    const DimensionNumbers& dims) noexcept {
+                                    const DimensionNumbers& dims,
+                                    const Options& options = {}) noexcept {
   using detail::DimGroup;
+  const bool shard = options.group_offset >= 0;
+  if (options.lhs_index != nullptr || options.out_index != nullptr)
+    return Status{StatusCode::unsupported_option,
+                  "options.lhs_index, options.out_index",
+                  1,
+                  0,
+                  "gather and scatter exist for ragged_dot, _contracting and _batch"};
   // The conditions that are JAX's own, in its order.
   if (dims.lhs_ragged.count != 1)
     return Status{StatusCode::ragged_dim_count,
@@ -236,7 +244,13 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
     if (group < 0 || group >= rhs.rank)
       return Status{
           StatusCode::dimension_numbers, "rhs_group", group, rhs.rank - 1, "out of range"};
-    if (rhs.extent[group] != group_count)
+    if (shard && rhs.extent[group] > group_count - options.group_offset)
+      return Status{StatusCode::group_offset_out_of_range,
+                    "options.group_offset",
+                    options.group_offset,
+                    group_count - rhs.extent[group],
+                    "the shard's groups must lie inside the group description"};
+    if (!shard && rhs.extent[group] != group_count)
       return Status{StatusCode::group_dim_extent,
                     "rhs group extent",
                     rhs.extent[group],
@@ -248,10 +262,15 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
   // Result dimensions, walked in their order to find the output's extents and strides.
   index_t out_dim = 0;
   Status out_status;
-  const auto next_out = [&](offset_t needed) -> offset_t {
+  struct OutStrides {
+    offset_t d;
+    offset_t c;
+  };
+  const bool has_c = options.c.data != nullptr;
+  const auto next_out = [&](offset_t needed) -> OutStrides {
     if (out_dim >= out.rank) {
       ++out_dim;
-      return 0;
+      return {0, 0};
     }
     if (out_status.ok() && out.extent[out_dim] != needed)
       out_status = {StatusCode::extent_mismatch,
@@ -259,7 +278,10 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
                     out.extent[out_dim],
                     needed,
                     "an output extent differs from its operand's"};
-    return out.stride[out_dim++];
+    const OutStrides strides{out.stride[out_dim],
+                             has_c ? options.c.stride[out_dim] : out.stride[out_dim]};
+    ++out_dim;
+    return strides;
   };
   // Group stride of a prefix dimension: row-major over [prefix…, g].
   const auto group_stride = [&](index_t lhs_dim) -> offset_t {
@@ -280,20 +302,23 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
 
   if (variant == Variant::contracting) {
     p.slabs = group_count;
-    p.d.slab = next_out(group_count);
+    if (shard && out.rank > 0) p.slabs = out.extent[0];
+    const OutStrides slab = next_out(p.slabs);
+    p.d.slab = slab.d;
+    p.c.slab = slab.c;
   }
   bool fits = true;
   for (index_t i = 0; i < dims.lhs_batch.count; ++i) {
     const index_t dim = dims.lhs_batch[i];
-    const OuterOffsets strides{lhs.stride[dim],
-                               rhs.stride[dims.rhs_batch[i]],
-                               next_out(lhs.extent[dim]),
-                               group_stride(dim)};
+    const OutStrides to = next_out(lhs.extent[dim]);
+    const OuterOffsets strides{
+        lhs.stride[dim], rhs.stride[dims.rhs_batch[i]], to.d, to.c, group_stride(dim)};
     if (variant == Variant::batch && dim == ragged) {
       p.slabs = lhs.extent[dim];
       p.a.slab = strides.a;
       p.b.slab = strides.b;
       p.d.slab = strides.d;
+      p.c.slab = strides.c;
     } else {
       fits = p.instances.append(lhs.extent[dim], strides) && fits;
     }
@@ -302,11 +327,13 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
   DimGroup rows;
   for (index_t dim = 0; dim < lhs.rank; ++dim) {
     if (dims.lhs_batch.holds(dim) || dims.lhs_contracting.holds(dim)) continue;
-    const OuterOffsets strides{lhs.stride[dim], 0, next_out(lhs.extent[dim]), group_stride(dim)};
+    const OutStrides to = next_out(lhs.extent[dim]);
+    const OuterOffsets strides{lhs.stride[dim], 0, to.d, to.c, group_stride(dim)};
     if (variant == Variant::non_contracting && dim == ragged) {
       p.rows = lhs.extent[dim];
       p.a.row = strides.a;
       p.d.row = strides.d;
+      p.c.row = strides.c;
     } else if (variant == Variant::non_contracting) {
       fits = p.instances.append(lhs.extent[dim], strides) && fits;
     } else {
@@ -318,6 +345,7 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
     fits = rows.split(p.rows, main, p.instances) && fits;
     p.a.row = main.a;
     p.d.row = main.d;
+    p.c.row = main.c;
   }
 
   DimGroup cols;
@@ -328,17 +356,19 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
       p.b.slab = rhs.stride[dim];
       continue;
     }
-    cols.append(rhs.extent[dim], {0, rhs.stride[dim], next_out(rhs.extent[dim]), 0});
+    const OutStrides to = next_out(rhs.extent[dim]);
+    cols.append(rhs.extent[dim], {0, rhs.stride[dim], to.d, to.c, 0});
   }
   fits = cols.split(p.cols, main, p.instances) && fits;
   p.b.col = main.b;
   p.d.col = main.d;
+  p.c.col = main.c;
 
   DimGroup depth;
   for (index_t i = 0; i < dims.lhs_contracting.count; ++i) {
     const index_t dim = dims.lhs_contracting[i];
     const OuterOffsets strides{
-        lhs.stride[dim], rhs.stride[dims.rhs_contracting[i]], 0, group_stride(dim)};
+        lhs.stride[dim], rhs.stride[dims.rhs_contracting[i]], 0, 0, group_stride(dim)};
     if (variant == Variant::contracting && dim == ragged) {
       p.depth = lhs.extent[dim];
       p.a.col = strides.a;
@@ -356,6 +386,21 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
     if (p.segments.count() == 0) p.depth = 0;
   }
 
+  if (has_c) {
+    if (options.c.dtype != out.dtype || options.c.rank != out.rank)
+      return Status{StatusCode::extent_mismatch,
+                    "options.c rank",
+                    options.c.rank,
+                    out.rank,
+                    "c needs the output's dtype and rank"};
+    for (index_t i = 0; i < out.rank; ++i)
+      if (options.c.extent[i] != out.extent[i])
+        return Status{StatusCode::extent_mismatch,
+                      "options.c extent",
+                      options.c.extent[i],
+                      out.extent[i],
+                      "c needs the output's extents"};
+  }
   if (out_dim != out.rank)
     return Status{StatusCode::extent_mismatch, "out rank", out.rank, out_dim, "rank of the result"};
   if (!out_status.ok()) return out_status;

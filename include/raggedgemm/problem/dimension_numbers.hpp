@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a general ragged dot is described by: tensors of run-time rank and dtype, dimension numbers,
-// and a group description of any rank.
+// What a general ragged dot is described by, beside its tensors: dimension numbers and a group
+// description of any rank.
 #pragma once
 
 #include <initializer_list>
 
 #include "raggedgemm/base/index.hpp"
-#include "raggedgemm/problem/dtype.hpp"
 #include "raggedgemm/problem/group_sizes.hpp"
-#include "raggedgemm/problem/view.hpp"
+#include "raggedgemm/problem/tensor.hpp"
 
 namespace raggedgemm {
-
-inline constexpr index_t max_rank = 8;
 
 /// A short list of dimension indices.
 struct DimList {
@@ -36,18 +33,6 @@ struct DimList {
     return -1;
   }
 };
-
-/// An array of run-time rank: device memory, int64 strides in elements.
-template <class Pointer>
-struct BasicTensor {
-  Pointer data = nullptr;
-  DType dtype = DType::f32;
-  index_t rank = 0;
-  offset_t extent[max_rank] = {};
-  offset_t stride[max_rank] = {};
-};
-using Tensor = BasicTensor<const void*>;   ///< an input
-using MutableTensor = BasicTensor<void*>;  ///< an output
 
 /// The dimension numbers of XLA's and JAX's ragged_dot_general. The kind of the one ragged lhs
 /// dimension picks the variant: non-contracting (rhs has one group dimension), contracting, batch.

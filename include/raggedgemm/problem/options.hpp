@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "raggedgemm/base/index.hpp"
+#include "raggedgemm/problem/tensor.hpp"
 
 namespace raggedgemm {
 
@@ -25,7 +26,7 @@ constexpr const char* name_of(Platform platform) noexcept {
 
 /// What happens to output that belongs to no group (rows past the sum; batches past the sum).
 enum class Tail : std::int32_t {
-  zero,     ///< the product is zero there: written as +0.0, or as beta·out where beta != 0
+  zero,     ///< the product is zero there: written as +0.0, or as beta·c where beta != 0
   keep,     ///< not touched
   compute,  ///< batch only: multiplied like any other batch
 };
@@ -36,16 +37,39 @@ enum class Selection : std::int32_t {
   require_fast,  ///< only matrix-core kernels (on the host: any); else Status no_fast_kernel
 };
 
+/// What is wrong with a group description, if anything. Never an error of the call: results are
+/// defined for every description (negative counts as 0, ranges are cut at the extent).
+enum class FaultCode : std::int32_t {
+  none,
+  negative_size,       ///< a size below zero
+  decreasing_offsets,  ///< an offset below the one before it
+  sum_exceeds_extent,  ///< the groups end past the ragged extent
+};
+
+/// Where a call reports the first faulty group, in the order of groups and instances.
+struct Fault {
+  FaultCode code = FaultCode::none;
+  std::int64_t group = 0;  ///< index of the entry, instances one after the other
+  std::int64_t value = 0;  ///< the size; for sum_exceeds_extent the sum, saturated
+};
+
 /// Options of every ragged dot.
 struct Options {
   void* stream = nullptr;  ///< cudaStream_t or hipStream_t; the host runs at once, in the caller
-  double alpha = 1.0;      ///< out = epilogue(alpha·product + beta·out)
-  double beta = 0.0;       ///< 0: out is written without being read, NaN in it included
+  double alpha = 1.0;      ///< out = epilogue(alpha·product + beta·c)
+  double beta = 0.0;       ///< 0: c is not read, NaN in it included
   Tail tail = Tail::zero;
   Platform platform = Platform::automatic;
   Selection selection = Selection::any;
-  index_t config_row = -1;           ///< force this row of the config table; -1: selection decides
-  void* workspace = nullptr;         ///< device memory of at least workspace_bytes(plan)
+  Tensor c;  ///< what beta scales: out's dtype and extents, own strides; without data: out itself
+  const float* group_alpha = nullptr;  ///< [g] device memory: a further factor of each group
+  const std::int32_t* lhs_index =
+      nullptr;  ///< gather: lhs's ragged index i is read at lhs_index[i]
+  const std::int32_t* out_index = nullptr;  ///< scatter: output row i is written to out_index[i]
+  std::int64_t group_offset = -1;  ///< ≥ 0: a shard, groups [group_offset, group_offset + slabs)
+  Fault* fault = nullptr;          ///< device memory: the first fault of the group description
+  index_t config_row = -1;         ///< force this row of the config table; -1: selection decides
+  void* workspace = nullptr;       ///< device memory of at least workspace_bytes(plan)
   std::int64_t workspace_bytes = 0;  ///< its size; contents are arbitrary
 };
 

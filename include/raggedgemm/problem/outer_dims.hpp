@@ -12,6 +12,7 @@ struct OuterOffsets {
   offset_t a = 0;
   offset_t b = 0;
   offset_t d = 0;
+  offset_t c = 0;
   offset_t groups = 0;
 };
 
@@ -45,6 +46,7 @@ struct OuterDims {
       sum.a += at * stride[i].a;
       sum.b += at * stride[i].b;
       sum.d += at * stride[i].d;
+      sum.c += at * stride[i].c;
       sum.groups += at * stride[i].groups;
       index = next;
     }

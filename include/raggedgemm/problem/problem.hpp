@@ -69,6 +69,13 @@ struct Problem {
   double alpha = 1.0;
   double beta = 0.0;
   Tail tail = Tail::zero;
+  bool has_c = false;  ///< beta scales a matrix of its own
+  Strides c;
+  bool has_group_alpha = false;
+  bool gathers = false;       ///< lhs is read through an index
+  offset_t lhs_extent = 0;    ///< what that index may hold: the ragged extent of lhs itself
+  bool scatters = false;      ///< out is written through an index
+  offset_t group_offset = 0;  ///< first group of the shard that rhs (or out) holds
 
   /// Multiply-adds times two over the ragged extent, as if no row were dead.
   [[nodiscard]] constexpr double flops() const noexcept {
@@ -160,6 +167,18 @@ inline Status validate(const Problem& p) noexcept {
     if (p.instances.extent[i] > 1 && p.instances.stride[i].d == 0)
       return {
           StatusCode::overlapping_output, "out.stride", 0, 1, "output elements must not overlap"};
+  if (p.group_offset != 0 && p.variant == Variant::batch)
+    return {StatusCode::unsupported_option,
+            "options.group_offset",
+            p.group_offset,
+            0,
+            "a batch has no shards of groups"};
+  if (p.variant != Variant::batch && p.slabs > p.group_count - p.group_offset)
+    return {StatusCode::group_offset_out_of_range,
+            "options.group_offset",
+            p.group_offset,
+            p.group_count - p.slabs,
+            "the shard's groups must lie inside the group description"};
   const bool many_rows = p.rows > 1;
   const bool many_cols = p.cols > 1;
   if ((many_rows && p.d.row == 0) || (many_cols && p.d.col == 0))

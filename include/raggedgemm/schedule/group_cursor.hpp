@@ -17,7 +17,7 @@ struct GroupPosition {
   offset_t extent = 0;    ///< indices of the group, after clamping
   offset_t tile = 0;      ///< tile index inside the group
   offset_t instance = 0;  ///< which of the products with groups of their own
-  bool is_tail = false;   ///< the indices past the last group
+  bool is_tail = false;   ///< past the last group, or outside the shard
 };
 
 /// Tile counts that make a tile id a group index: finds where a group lies.
@@ -38,13 +38,18 @@ class GroupCursor {
   RG_HOST_DEVICE GroupCursor(const Groups& groups, offset_t ragged_extent)
       : groups_(groups), ragged_extent_(ragged_extent) {}
 
-  /// With instances, each of which reads its own row of the group description.
+  /// With instances, each of which reads its own row of the group description, and a shard: groups
+  /// outside [shard_begin, shard_begin + shard_groups) count as tail.
   RG_EXEC_CHECK_DISABLE
   RG_HOST_DEVICE GroupCursor(const Groups& groups,
                              offset_t ragged_extent,
-                             const OuterDims& instances)
+                             const OuterDims& instances,
+                             offset_t shard_begin,
+                             offset_t shard_groups)
       : groups_(groups),
         ragged_extent_(ragged_extent),
+        shard_begin_(shard_begin),
+        shard_end_(shard_begin + shard_groups),
         instances_(&instances),
         instance_count_(instances.count()),
         first_entry_(groups.first_entry) {}
@@ -89,6 +94,10 @@ class GroupCursor {
   }
 
  private:
+  [[nodiscard]] RG_HOST_DEVICE bool outside_shard(offset_t group) const {
+    return group < shard_begin_ || group >= shard_end_;
+  }
+
   struct NoTiles {
     RG_HOST_DEVICE offset_t operator()(offset_t, bool) const { return 0; }
   };
@@ -105,7 +114,7 @@ class GroupCursor {
     const offset_t size_end = Wave::inclusive_sum(size);
     lane_begin_ = min_of(sum_ + size_end - size, ragged_extent_);
     lane_extent_ = min_of(sum_ + size_end, ragged_extent_) - lane_begin_;
-    const offset_t tiles = lane_in_range_ ? tiles_of(lane_extent_, false) : 0;
+    const offset_t tiles = lane_in_range_ ? tiles_of(lane_extent_, outside_shard(group)) : 0;
     const offset_t tiles_end = Wave::inclusive_sum(tiles);
     lane_tiles_before_ = tiles_end - tiles;
     sum_ = min_of(sum_ + Wave::broadcast(size_end, Wave::lanes - 1), ragged_extent_);
@@ -126,11 +135,13 @@ class GroupCursor {
     position.begin = Wave::broadcast(lane_begin_, owner);
     position.extent = Wave::broadcast(lane_extent_, owner);
     position.tile = tile - Wave::broadcast(first_tile, owner);
-    position.is_tail = false;
+    position.is_tail = outside_shard(position.group);
   }
 
   Groups groups_;
   offset_t ragged_extent_;
+  offset_t shard_begin_ = 0;
+  offset_t shard_end_ = offset_t{1} << 62;
   const OuterDims* instances_ = nullptr;
   offset_t instance_count_ = 1;
   offset_t first_entry_ = 0;

@@ -23,11 +23,18 @@ struct Operand {
   }
 };
 
-/// D = epilogue(alpha · A·B + beta · D), in the terms of Problem.
+/// D = epilogue(alpha · A·B + beta · C), in the terms of Problem.
 struct Arguments {
-  Operand<const void*> a;  ///< [rows, depth]
-  Operand<const void*> b;  ///< [depth, cols]
-  Operand<void*> d;        ///< [rows, cols]
+  Operand<const void*> a;                   ///< [rows, depth]
+  Operand<const void*> b;                   ///< [depth, cols]
+  Operand<void*> d;                         ///< [rows, cols]
+  Operand<const void*> c;                   ///< [rows, cols], read when beta is not zero
+  const float* group_alpha = nullptr;       ///< [slabs], or none
+  const std::int32_t* lhs_index = nullptr;  ///< gather of lhs along the ragged dimension
+  offset_t lhs_extent = 0;                  ///< what its entries index; others read as zero
+  const std::int32_t* out_index = nullptr;  ///< scatter of output rows; below 0: dropped
+  Fault* fault = nullptr;
+  offset_t group_offset = 0;  ///< group of slab 0
   Groups groups;
   offset_t rows = 0;
   offset_t cols = 0;

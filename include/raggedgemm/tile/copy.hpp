@@ -91,5 +91,47 @@ RG_HOST_DEVICE inline void copy(typename Block::Compute* tile,
   }
 }
 
+/// A dimension that is read through an index: entry i of the dimension is entry index[i] of the
+/// operand. Entries outside [0, extent) read as zero, whatever the index holds.
+struct GatheredDim {
+  const std::int32_t* index = nullptr;  ///< null: entry i itself
+  offset_t stride = 0;
+  offset_t extent = 0;
+
+  /// False when the entry does not exist.
+  RG_HOST_DEVICE bool locate(index_t i, offset_t& offset) const {
+    const offset_t at = index != nullptr ? index[i] : i;
+    offset = at * stride;
+    return index == nullptr || (at >= 0 && at < extent);
+  }
+};
+
+/// copy() for an operand with a gathered dimension.
+RG_EXEC_CHECK_DISABLE
+template <class Block, class Map, class T>
+RG_HOST_DEVICE inline void copy_gathered(typename Block::Compute* tile,
+                                         const T* source,
+                                         const GatheredDim& outer,
+                                         const GatheredDim& depth,
+                                         index_t outer_count,
+                                         index_t depth_count) {
+  using Compute = typename Block::Compute;
+  const index_t chunks = ceil_div(outer_count, Map::chunk);
+  for (index_t unit = Block::lane(); unit < chunks * depth_count; unit += Block::lanes) {
+    const index_t outer_begin = unit / depth_count * Map::chunk;
+    const index_t k = unit % depth_count;
+    offset_t depth_offset = 0;
+    const bool depth_exists = depth.locate(k, depth_offset);
+    Compute* const to = tile + Map::offset(outer_begin, k);
+    for (index_t i = 0; i < Map::chunk; ++i) {
+      offset_t outer_offset = 0;
+      const bool exists = outer_begin + i < outer_count && depth_exists &&
+                          outer.locate(outer_begin + i, outer_offset);
+      to[i] = exists ? static_cast<Compute>(Element<T>::widen(source[outer_offset + depth_offset]))
+                     : Compute{};
+    }
+  }
+}
+
 }  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -16,6 +16,7 @@ struct Wave {
   static index_t lane() { return 0; }
   static std::uint64_t ballot(bool predicate) { return predicate ? 1 : 0; }
   static index_t last_set(std::uint64_t) { return 0; }
+  static index_t first_set(std::uint64_t) { return 0; }
   static offset_t inclusive_sum(offset_t value) { return value; }
   template <class T>
   static T broadcast(T value, index_t) {

@@ -35,6 +35,11 @@ struct Wave {
     return 63 - __clzll(static_cast<long long>(mask));
   }
 
+  /// Index of the lowest set bit; the mask is not zero.
+  static RG_DEVICE index_t first_set(std::uint64_t mask) {
+    return __ffsll(static_cast<long long>(mask)) - 1;
+  }
+
   template <class T>
   static RG_DEVICE T broadcast(T value, index_t from_lane) {
 #if RG_PLATFORM_HIP

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_groups: finds the first fault of a group description, for the optional fault report.
+// One wave reads every entry once; results of the call do not depend on it.
+#pragma once
+
+#include "raggedgemm/base/index.hpp"
+#include "raggedgemm/problem/group_sizes.hpp"
+#include "raggedgemm/problem/options.hpp"
+#include "raggedgemm/problem/outer_dims.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+
+/// Fault of one group whose clamped predecessors sum to `before`.
+RG_HOST_DEVICE inline Fault fault_of(const Groups& groups,
+                                     offset_t group,
+                                     offset_t before,
+                                     offset_t extent) {
+  Fault fault;
+  fault.group = group;
+  const bool sizes = groups.kind == GroupKind::sizes;
+  const offset_t upper =
+      groups.kind == GroupKind::offsets ? groups.entry(group + 1) : groups.entry(group);
+  const offset_t lower = sizes                               ? 0
+                         : groups.kind == GroupKind::offsets ? groups.entry(group)
+                         : group > 0                         ? groups.entry(group - 1)
+                                                             : 0;
+  fault.value = upper;
+  if (upper < lower) {
+    fault.code = sizes ? FaultCode::negative_size : FaultCode::decreasing_offsets;
+  } else if (groups.size(group, extent + 1) > extent - before) {
+    fault.code = FaultCode::sum_exceeds_extent;
+    const offset_t size = groups.size(group, offset_t{1} << 62);
+    fault.value = before + size;
+  }
+  return fault;
+}
+
+/// Writes the first fault, or FaultCode::none. All lanes of one wave call together.
+RG_EXEC_CHECK_DISABLE
+template <class Wave>
+RG_HOST_DEVICE void check_groups(const Groups& description,
+                                 offset_t extent,
+                                 const OuterDims& instances,
+                                 Fault* report) {
+  const offset_t instance_count = instances.count();
+  for (offset_t instance = 0; instance < instance_count; ++instance) {
+    Groups groups = description;
+    groups.first_entry += instances.offsets(instance).groups;
+    offset_t sum = 0;
+    for (offset_t window = 0; window < groups.count; window += Wave::lanes) {
+      const offset_t group = window + Wave::lane();
+      const bool in_range = group < groups.count;
+      const offset_t size = in_range ? groups.size(group, extent) : 0;
+      const offset_t end = Wave::inclusive_sum(size);
+      const offset_t before = min_of(sum + end - size, extent);
+      const Fault fault = in_range ? fault_of(groups, group, before, extent) : Fault{};
+      const std::uint64_t faulty = Wave::ballot(fault.code != FaultCode::none);
+      if (faulty != 0) {
+        if (fault.code != FaultCode::none && Wave::lane() == Wave::first_set(faulty)) {
+          *report = fault;
+          report->group += instance * groups.count;
+        }
+        return;
+      }
+      sum = min_of(sum + Wave::broadcast(end, Wave::lanes - 1), extent);
+    }
+  }
+  if (Wave::lane() == 0) *report = Fault{};
+}
+
+}  // namespace RG_PLATFORM
+}  // namespace raggedgemm
