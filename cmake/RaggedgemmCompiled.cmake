@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# raggedgemm::compiled: every config row for the host and for RAGGEDGEMM_PLATFORM, one source for
-# each variant and dtypes, written into the build folder.
+# raggedgemm::compiled: every config row for the host and for RAGGEDGEMM_PLATFORM, in sources written
+# into the build folder.
 
 # lhs:rhs:out, by the names of DType.
 set(RAGGEDGEMM_COMPILED_TYPES
-    "bf16:bf16:bf16;bf16:bf16:f32;f16:f16:f16;f16:f16:f32;f32:f32:f32"
+    "bf16:bf16:bf16;bf16:bf16:f32;f16:f16:f16;f16:f16:f32;f32:f32:f32;f64:f64:f64;s8:s8:s32;s8:s8:s8;e4m3fn:e4m3fn:f32;e4m3fn:e4m3fn:bf16;e5m2:e5m2:f32;e5m2:e5m2:bf16;e4m3fnuz:e4m3fnuz:f32;e4m3fnuz:e4m3fnuz:bf16;e5m2fnuz:e5m2fnuz:f32;e5m2fnuz:e5m2fnuz:bf16"
     CACHE STRING "Dtypes of raggedgemm::compiled, lhs:rhs:out")
 
 set(type_bf16 bf16)
 set(type_f16 fp16)
 set(type_f32 float)
+set(type_f64 double)
+set(type_s8 std::int8_t)
+set(type_s32 std::int32_t)
+foreach(format e4m3fn e5m2 e4m3fnuz e5m2fnuz)
+  set(type_${format} fp8_${format})
+endforeach()
 set(variants non_contracting contracting batch)
 set(type_non_contracting NonContracting)
 set(type_contracting Contracting)
@@ -20,34 +26,56 @@ if(NOT RAGGEDGEMM_PLATFORM STREQUAL "host")
   list(APPEND compiled_platforms ${RAGGEDGEMM_PLATFORM})
 endif()
 
+# Writes one source with the kernels of `listed_variants` for the dtypes lhs, rhs and out.
+function(raggedgemm_write_kernels source platform listed_variants lhs rhs out)
+  set(functions "")
+  foreach(variant IN LISTS listed_variants)
+    string(APPEND functions
+      "KernelSet kernels_${platform}_${variant}_${lhs}_${rhs}_${out}() noexcept {\n"
+      "  return dispatch::kernels<Platform::${platform},\n"
+      "                           kernel::${type_${variant}},\n"
+      "                           Types<${type_${lhs}}, ${type_${rhs}}, ${type_${out}}>,\n"
+      "                           Identity,\n"
+      "                           true>();\n"
+      "}\n\n")
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/compiled_kernels.cpp.in ${source} @ONLY)
+endfunction()
+
 set(folder ${PROJECT_BINARY_DIR}/compiled)
+set(suffix_cuda .cu)
+set(suffix_hip .hip.cpp)
 set(sources_host)
 set(sources_device)
 set(declarations "")
 set(cases "")
-foreach(platform IN LISTS compiled_platforms)
-  foreach(variant IN LISTS variants)
-    foreach(types IN LISTS RAGGEDGEMM_COMPILED_TYPES)
-      string(REPLACE ":" ";" names ${types})
-      list(GET names 0 lhs)
-      list(GET names 1 rhs)
-      list(GET names 2 out)
-      set(function kernels_${platform}_${variant}_${lhs}_${rhs}_${out})
-      set(variant_type ${type_${variant}})
-      set(lhs_type ${type_${lhs}})
-      set(rhs_type ${type_${rhs}})
-      set(out_type ${type_${out}})
-      if(platform STREQUAL "host")
-        set(source ${folder}/${function}.cpp)
-        list(APPEND sources_host ${source})
-      elseif(platform STREQUAL "cuda")
-        set(source ${folder}/${function}.cu)
-        list(APPEND sources_device ${source})
+foreach(types IN LISTS RAGGEDGEMM_COMPILED_TYPES)
+  string(REPLACE ":" ";" names ${types})
+  list(GET names 0 lhs)
+  list(GET names 1 rhs)
+  list(GET names 2 out)
+  # Host kernels compile quickly, and so do the device kernels of dtypes without a matrix engine: one
+  # source for the three variants. The others have many rows: one source for each variant.
+  set(source ${folder}/host_${lhs}_${rhs}_${out}.cpp)
+  raggedgemm_write_kernels(${source} host "${variants}" ${lhs} ${rhs} ${out})
+  list(APPEND sources_host ${source})
+  foreach(platform IN LISTS compiled_platforms)
+    if(NOT platform STREQUAL "host")
+      set(base ${folder}/${platform}_${lhs}_${rhs}_${out})
+      if(lhs MATCHES "^(bf16|f16)$")
+        foreach(variant IN LISTS variants)
+          set(source ${base}_${variant}${suffix_${platform}})
+          raggedgemm_write_kernels(${source} ${platform} ${variant} ${lhs} ${rhs} ${out})
+          list(APPEND sources_device ${source})
+        endforeach()
       else()
-        set(source ${folder}/${function}.hip.cpp)
+        set(source ${base}${suffix_${platform}})
+        raggedgemm_write_kernels(${source} ${platform} "${variants}" ${lhs} ${rhs} ${out})
         list(APPEND sources_device ${source})
       endif()
-      configure_file(${PROJECT_SOURCE_DIR}/cmake/compiled_kernels.cpp.in ${source} @ONLY)
+    endif()
+    foreach(variant IN LISTS variants)
+      set(function kernels_${platform}_${variant}_${lhs}_${rhs}_${out})
       string(APPEND declarations "KernelSet ${function}() noexcept;\n")
       string(APPEND cases
         "  if (platform == Platform::${platform} && variant == Variant::${variant} &&\n"
@@ -60,7 +88,8 @@ set(default_platform ${RAGGEDGEMM_PLATFORM})
 configure_file(${PROJECT_SOURCE_DIR}/cmake/compiled_registry.cpp.in ${folder}/registry.cpp @ONLY)
 
 # Host kernels are compiled by the C++ compiler, device kernels by the platform's.
-add_library(raggedgemm_compiled STATIC ${folder}/registry.cpp ${sources_host})
+add_library(raggedgemm_compiled STATIC
+  ${folder}/registry.cpp ${PROJECT_SOURCE_DIR}/cmake/c_api.cpp ${sources_host})
 add_library(raggedgemm::compiled ALIAS raggedgemm_compiled)
 set_target_properties(raggedgemm_compiled PROPERTIES
   EXPORT_NAME compiled OUTPUT_NAME raggedgemm POSITION_INDEPENDENT_CODE ON)
@@ -78,4 +107,13 @@ if(RAGGEDGEMM_PLATFORM STREQUAL "cuda")
 elseif(RAGGEDGEMM_PLATFORM STREQUAL "hip")
   target_link_libraries(raggedgemm_compiled PUBLIC ${hip_library})
   target_link_options(raggedgemm_compiled PUBLIC -Wl,--allow-shlib-undefined)
+endif()
+
+# The C interface as a shared library, for callers that load it at run time.
+if(RAGGEDGEMM_BUILD_SHARED)
+  add_library(raggedgemm_c SHARED ${PROJECT_SOURCE_DIR}/cmake/c_api.cpp)
+  target_link_libraries(raggedgemm_c PRIVATE raggedgemm_compiled raggedgemm_build_flags)
+  target_include_directories(raggedgemm_c INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  install(TARGETS raggedgemm_c EXPORT raggedgemm_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "raggedgemm/dispatch/compiled.hpp"
+#include "raggedgemm/epilogue/transform.hpp"
 #include "raggedgemm/plan/plan.hpp"
 #include "raggedgemm/plan/select.hpp"
 #
@@ -48,8 +49,18 @@ inline Result<Plan> make_plan(const Call& call, const Options& options = {}) noe
   return raggedgemm::make_plan(call.problem, options, kernels_for(call.problem, options));
 }
 
-/// Plans, binds and enqueues a general ragged dot, without a custom epilogue.
-/// Errors: those of describe(), make_plan() and bind(), workspace_too_small.
+/// Plans, binds and enqueues a described call, without a custom epilogue.
+/// Errors: those of make_plan() and bind(), workspace_too_small.
+inline Status run(const Call& call, const Options& options = {}) noexcept {
+  const Result<Plan> plan = make_plan(call, options);
+  if (!plan.ok()) return plan.status();
+  const Result<BoundCall> bound = bind(plan.value(), call.pointers);
+  if (!bound.ok()) return bound.status();
+  const Identity identity;
+  return raggedgemm::run(bound.value(), &identity, options.stream);
+}
+
+/// Describes and runs a general ragged dot.
 inline Status ragged_dot_general(const Tensor& lhs,
                                  const Tensor& rhs,
                                  const GroupTensor& groups,
@@ -57,13 +68,7 @@ inline Status ragged_dot_general(const Tensor& lhs,
                                  const DimensionNumbers& dims,
                                  const Options& options = {}) noexcept {
   const Result<Call> call = describe(lhs, rhs, groups, out, dims, options);
-  if (!call.ok()) return call.status();
-  const Result<Plan> plan = make_plan(call.value(), options);
-  if (!plan.ok()) return plan.status();
-  const Result<BoundCall> bound = bind(plan.value(), call.value().pointers);
-  if (!bound.ok()) return bound.status();
-  const Identity identity;
-  return run(bound.value(), &identity, options.stream);
+  return call.ok() ? run(call.value(), options) : call.status();
 }
 
 /// Why a call runs as it does, or which check it fails.

@@ -41,12 +41,12 @@ struct DimList {
 /// lhs_batch, lhs non-contracting ascending, rhs non-contracting ascending without the group's.
 /// Source: jax.lax.ragged_dot_general; XLA's shape inference for ragged dots.
 struct DimensionNumbers {
-  DimList lhs_contracting;
-  DimList rhs_contracting;
-  DimList lhs_batch;
-  DimList rhs_batch;
-  DimList lhs_ragged;
-  DimList rhs_group;
+  DimList lhs_contracting = {};
+  DimList rhs_contracting = {};
+  DimList lhs_batch = {};
+  DimList rhs_batch = {};
+  DimList lhs_ragged = {};
+  DimList rhs_group = {};
 };
 
 /// A group description of shape [g] (the same groups for every prefix index) or [prefix…, g],

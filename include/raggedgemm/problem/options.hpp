@@ -61,7 +61,8 @@ struct Options {
   Tail tail = Tail::zero;
   Platform platform = Platform::automatic;
   Selection selection = Selection::any;
-  Tensor c;  ///< what beta scales: out's dtype and extents, own strides; without data: out itself
+  Tensor c =
+      {};  ///< what beta scales: out's dtype and extents, own strides; without data: out itself
   const float* group_alpha = nullptr;  ///< [g] device memory: a further factor of each group
   const std::int32_t* lhs_index =
       nullptr;  ///< gather: lhs's ragged index i is read at lhs_index[i]
