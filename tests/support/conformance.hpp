@@ -12,21 +12,6 @@
 #include "support/bound.hpp"
 #include "support/placement.hpp"
 
-// The library's detail namespaces are ambiguous from outside it, so this one is inside.
-namespace raggedgemm {
-inline namespace RG_PLATFORM {
-namespace conformance {
-
-/// The kernels of this program that selection chooses from.
-template <class C>
-KernelSet kernels_of(const C& call, const Options& options) {
-  return detail::kernels_for<Identity>(call, options);
-}
-
-}  // namespace conformance
-}  // inline namespace
-}  // namespace raggedgemm
-
 namespace support {
 
 namespace rg = raggedgemm;
@@ -322,19 +307,19 @@ Outcome<O> run_case(const Case& c) {
   if (const std::string error = prepared.run(options, result); !error.empty()) return fail(error);
   if (const std::string error = prepared.check(result); !error.empty()) return fail(error);
 
-  const rg::KernelSet set = prepared.with_call(
-      options, [&](const auto& call) { return rg::conformance::kernels_of(call, options); });
-  for (index_t i = 0; i < set.count; ++i) {
-    if (!set.entries[i].present()) continue;
-    options.config_row = set.entries[i].row;
-    row_runs()[options.config_row] += 0;  // counts as present from now on
+  const rg::Arch arch = runtime::device().value().arch;
+  for (index_t row = 0; row < rg::config_rows; ++row) {
+    if (!rg::runs_on(rg::config_row(row).arch, arch)) continue;
+    options.config_row = row;
     const rg::Status applicable = prepared.with_call(
         options, [&](const auto& call) { return rg::make_plan(call, options).status(); });
     if (applicable.code() == rg::StatusCode::config_not_applicable) {
-      ++row_refusals()[options.config_row];
+      ++row_refusals()[row];
       continue;
     }
-    std::vector<O>& first = outcome.out_of_row[options.config_row];
+    // no_kernel: this binary holds no code of the row for the device (an sm_90 build, say).
+    if (applicable.code() == rg::StatusCode::no_kernel) continue;
+    std::vector<O>& first = outcome.out_of_row[row];
     for (int repeat = 0; repeat < c.repeats; ++repeat) {
       if (const std::string error = prepared.run(options, result); !error.empty())
         return fail(error);
@@ -345,11 +330,18 @@ Outcome<O> run_case(const Case& c) {
         return fail("repeat " + std::to_string(repeat) + " differs in bits");
       }
     }
-    ++row_runs()[options.config_row];
+    ++row_runs()[row];
   }
   if (outcome.out_of_row.empty()) return fail("no row of the table could be forced");
   if (!prepared.inputs_intact()) return fail("wrote outside an input");
   return outcome;
+}
+
+/// Whether the dtypes of check_all_dtypes reach the row.
+inline bool row_is_tested(const rg::ConfigRow& row) {
+  constexpr std::uint32_t tested =
+      rg::bit_of(rg::DType::bf16) | rg::bit_of(rg::DType::f16) | rg::bit_of(rg::DType::f32);
+  return row.any_dtypes || (row.input_dtypes & tested) != 0;
 }
 
 /// Fails the running test with the first thing that is wrong.
@@ -371,17 +363,26 @@ inline void check_all_dtypes(const Case& c) {
   check_case<float, float, float>(c);
 }
 
-/// Prints how often each config row of the table ran; returns the number of rows whose kernel this
-/// program holds for this device, but that no case ran.
-inline int report_rows() {
+/// Prints how often each config row ran; returns the number of rows of this device that should have
+/// run a case of the variant, and never did.
+inline int report_rows(Variant variant) {
+#if defined(RAGGEDGEMM_COMPILED)
+  constexpr bool all_rows = true;
+#else
+  constexpr bool all_rows = false;  // header-only programs hold the core rows
+#endif
   int idle = 0;
-  for (const auto& [row, runs] : row_runs()) {
+  const rg::Arch arch = runtime::device().value().arch;
+  for (index_t row = 0; row < rg::config_rows; ++row) {
+    const rg::ConfigRow& config = rg::config_row(row);
+    if (!rg::runs_on(config.arch, arch) || (config.variants & rg::bit_of(variant)) == 0) continue;
+    if (!config.core && !all_rows) continue;
     std::printf("  row %d %s: %d cases, %d times not applicable\n",
                 row,
-                rg::config_row(row).name,
-                runs,
+                config.name,
+                row_runs()[row],
                 row_refusals()[row]);
-    if (runs == 0) ++idle;
+    if (row_runs()[row] == 0 && row_is_tested(config)) ++idle;
   }
   return idle;
 }

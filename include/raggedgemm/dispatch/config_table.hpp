@@ -31,11 +31,26 @@ constexpr std::uint32_t bit_of(DType dtype) { return 1U << static_cast<std::uint
 constexpr std::uint32_t bit_of(Variant v) { return 1U << static_cast<std::uint32_t>(v); }
 
 inline constexpr std::uint32_t all_variants = 7;
+inline constexpr std::uint32_t rows_ragged_or_batch =
+    bit_of(Variant::non_contracting) | bit_of(Variant::batch);
+inline constexpr std::uint32_t half_floats = bit_of(DType::bf16) | bit_of(DType::f16);
 inline constexpr offset_t any_extent = offset_t{1} << 40;
 
 // clang-format off
 inline constexpr std::array config_table{
     // Hopper: TMA + WGMMA.
+    ConfigRow{"wgmma_nn_128x256x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::nn, .supergroup = 8},
+              16, true, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_nt_128x256x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8},
+              16, true, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_tn_128x256x64", Arch::sm90, half_floats, false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::tn, .supergroup = 8},
+              16, true, true, "bench/hopper_check"},
     // CDNA: MFMA.
     // Any GPU: fused multiply-adds. Correct for everything, fast for nothing.
     ConfigRow{"simt_128x128x16", Arch::sm70, 0, true, all_variants, 65, any_extent,

@@ -14,6 +14,7 @@
 #include "raggedgemm/dispatch/kernel_entry.hpp"
 #include "raggedgemm/dispatch/types_of.hpp"
 #include "raggedgemm/engine/simple.hpp"
+#include "raggedgemm/engine/tma_wgmma.hpp"
 #include "raggedgemm/kernel/batch.hpp"
 #include "raggedgemm/kernel/contracting.hpp"
 #include "raggedgemm/kernel/non_contracting.hpp"
@@ -121,6 +122,13 @@ template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct GpuEngine<EngineId::simple, Config, VariantType, TypesType, EpilogueType> {
   using type = GpuSimple<Config, VariantType, TypesType, EpilogueType>;
 };
+
+#if RG_PLATFORM_CUDA
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct GpuEngine<EngineId::tma_wgmma, Config, VariantType, TypesType, EpilogueType> {
+  using type = engine::TmaWgmma<Config, VariantType, TypesType, EpilogueType>;
+};
+#endif
 
 /// Every kernel of the library. `Engine::compiled_here` is false in a pass for an architecture
 /// that the engine has no code for.

@@ -38,5 +38,5 @@ RG_HOST_DEVICE inline std::uint32_t round_pair_to_fp16(float, float) { return 0;
 #endif
 
 }  // namespace arch::simt
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -91,5 +91,5 @@ RG_DEVICE RG_FORCE_INLINE void claim_registers() {
 #endif
 
 }  // namespace arch::sm90
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -5,7 +5,9 @@
 
 #include "raggedgemm/base/index.hpp"
 
-namespace raggedgemm::arch::sm90 {
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace arch::sm90 {
 
 /// The accumulator of wgmma.mma_async.m64nNk16 over the 128 lanes of a warpgroup: warp w holds rows
 /// 16w … 16w + 15; inside it, lanes form 8 rows of 4, each with two neighbouring columns of every
@@ -28,4 +30,6 @@ struct AccumulatorMap {
   }
 };
 
-}  // namespace raggedgemm::arch::sm90
+}  // namespace arch::sm90
+}  // namespace RG_PLATFORM
+}  // namespace raggedgemm

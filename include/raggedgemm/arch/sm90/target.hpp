@@ -21,5 +21,5 @@ inline constexpr bool compiled_here = false;
 #endif
 
 }  // namespace arch::sm90
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -68,7 +68,7 @@ inline Status make_operand_map(OperandMap& out,
     return {StatusCode::vendor_error, operand, 0, 1, "the driver has no cuTensorMapEncodeTiled"};
   const auto bytes = [](offset_t elems) { return static_cast<cuuint64_t>(elems) * 2; };
   // A dimension of one element takes no step: any legal stride will do.
-  const cuuint64_t pitch = t.lines > 1 ? bytes(t.pitch) : bytes(round_up(t.contiguous, offset_t{8}));
+  const cuuint64_t pitch = bytes(t.lines > 1 ? t.pitch : round_up(t.contiguous, offset_t{8}));
   const cuuint64_t slab_pitch = t.slabs > 1 ? bytes(t.slab_pitch) : pitch;
   const auto contiguous = static_cast<cuuint64_t>(t.contiguous);
   const auto lines = static_cast<cuuint64_t>(t.lines);
@@ -84,19 +84,19 @@ inline Status make_operand_map(OperandMap& out,
                              static_cast<cuuint32_t>(out.chunked ? box_chunks : 1),
                              1};
   const cuuint32_t element_strides[4] = {1, 1, 1, 1};
-  const CUresult result = encode(&out.map,
-                                 dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                                      : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-                                 4,
-                                 const_cast<void*>(data),
-                                 extents,
-                                 strides,
-                                 box,
-                                 element_strides,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                 CU_TENSOR_MAP_SWIZZLE_128B,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = encode(
+      &out.map,
+      dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+      4,
+      const_cast<void*>(data),
+      extents,
+      strides,
+      box,
+      element_strides,
+      CU_TENSOR_MAP_INTERLEAVE_NONE,
+      CU_TENSOR_MAP_SWIZZLE_128B,
+      CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     return {StatusCode::vendor_error,
             operand,
@@ -109,5 +109,5 @@ inline Status make_operand_map(OperandMap& out,
 #endif
 
 }  // namespace arch::sm90
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

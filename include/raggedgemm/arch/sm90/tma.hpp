@@ -39,5 +39,5 @@ RG_DEVICE RG_FORCE_INLINE void load_box(void* shared,
 #endif
 
 }  // namespace arch::sm90
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -5,7 +5,9 @@
 
 #include "raggedgemm/problem/problem.hpp"
 
-namespace raggedgemm::arch::sm90 {
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace arch::sm90 {
 
 /// An operand as the copy engine sees it: `lines` runs of `contiguous` elements, `pitch` elements
 /// apart, in `slabs` slabs. Slabs that all lie at one address count as one.
@@ -41,13 +43,12 @@ constexpr bool b_is_mn_major(Layout layout) { return layout == Layout::nn || lay
 /// Why the copy engine cannot load an operand of 16-bit elements, or nullptr if it can.
 /// Source: cuTensorMapEncodeTiled's conditions; coordinates of a copy are 32-bit signed.
 constexpr const char* why_not_tma(const TmaOperand& t) {
-  constexpr offset_t largest_extent = 0x7FFFFFFF;
+  constexpr offset_t largest_extent = 0x7FFFFF00;          // a tile may reach past it by 255
   constexpr offset_t pitch_end = (offset_t{1} << 40) / 2;  // elements
   constexpr offset_t granule = 8;                          // elements of 16 bytes
   if (t.contiguous > largest_extent || t.lines > largest_extent || t.slabs > largest_extent)
     return "needs extents below 2^31 (TMA coordinates)";
-  if (t.lines > 1 && t.pitch < t.contiguous)
-    return "needs rows that do not overlap (TMA)";
+  if (t.lines > 1 && t.pitch < t.contiguous) return "needs rows that do not overlap (TMA)";
   if (t.lines > 1 && (t.pitch >= pitch_end || t.pitch % granule != 0))
     return "needs a row pitch that is a multiple of 16 bytes and below 2^40 (TMA)";
   if (t.slabs > 1 && (t.slab_pitch < 0 || t.slab_pitch >= pitch_end || t.slab_pitch % granule != 0))
@@ -56,12 +57,16 @@ constexpr const char* why_not_tma(const TmaOperand& t) {
 }
 
 /// Whether a product exists at all; where not, no operand is loaded and none needs a tensor map.
-constexpr bool loads_operands(offset_t rows, offset_t cols, offset_t depth, offset_t slabs) {
+RG_HOST_DEVICE constexpr bool loads_operands(offset_t rows,
+                                             offset_t cols,
+                                             offset_t depth,
+                                             offset_t slabs) {
   return rows > 0 && cols > 0 && depth > 0 && slabs > 0;
 }
 
 /// Why the copy engine cannot feed this problem in this layout, or nullptr if it can.
 constexpr const char* why_not_tma(const Problem& p, Layout layout) {
+  if (p.instances.rank > 0 || p.segments.rank > 0) return "is for calls without outer dimensions";
   if (!loads_operands(p.rows, p.cols, p.depth, p.slabs)) return nullptr;
   const char* reason =
       why_not_tma(tma_operand(p.a, true, a_is_mn_major(layout), p.rows, p.depth, p.slabs));
@@ -69,4 +74,6 @@ constexpr const char* why_not_tma(const Problem& p, Layout layout) {
   return why_not_tma(tma_operand(p.b, false, b_is_mn_major(layout), p.cols, p.depth, p.slabs));
 }
 
-}  // namespace raggedgemm::arch::sm90
+}  // namespace arch::sm90
+}  // namespace RG_PLATFORM
+}  // namespace raggedgemm

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Hopper engine: one warp decodes tiles, one feeds the copy engine, two warpgroups multiply
+// from shared memory and store. Roles are outermost and each has a tile loop of its own.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "raggedgemm/arch/simt/wave.hpp"
+#include "raggedgemm/arch/sm90/barrier.hpp"
+#include "raggedgemm/arch/sm90/lane_map.hpp"
+#include "raggedgemm/arch/sm90/target.hpp"
+#include "raggedgemm/arch/sm90/tensor_map.hpp"
+#include "raggedgemm/arch/sm90/tma.hpp"
+#include "raggedgemm/arch/sm90/wgmma.hpp"
+#include "raggedgemm/base/status.hpp"
+#include "raggedgemm/epilogue/store.hpp"
+#include "raggedgemm/numeric/convert.hpp"
+#include "raggedgemm/problem/problem.hpp"
+#include "raggedgemm/schedule/tile_source.hpp"
+#include "raggedgemm/tile/arguments.hpp"
+#include "raggedgemm/tile/swizzle.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace engine {
+
+#if RG_PLATFORM_CUDA
+
+/// A place in a ring of `Slots` slots, and the parity of the current lap.
+template <index_t Slots>
+struct RingPosition {
+  index_t slot = 0;
+  index_t parity = 0;
+  RG_DEVICE RG_FORCE_INLINE void advance() {
+    if (++slot == Slots) {
+      slot = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+/// Computes output tiles with TMA and WGMMA, persistent blocks, one per multiprocessor.
+///
+/// Operands are 16-bit, in the layout of the config, 16-byte aligned (selection checks). Sums run
+/// in depth order in f32, so the result is bitwise repeatable. Tiles start where their work says;
+/// rows past the work's last one are computed and dropped at the store.
+/// Cost: about 225 KiB of shared memory for a 128 x 256 tile with 4 stages; no workspace.
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct TmaWgmma {
+  using Element16 = typename TypesType::lhs;
+  using Out = typename TypesType::out;
+  using Wave = arch::simt::Wave<32>;
+  using Major = arch::sm90::Major;
+  using Barrier = arch::sm90::Barrier;
+
+  static constexpr auto tile = Config::value;
+  static constexpr index_t group_lanes = 128;  // a warpgroup
+  static constexpr index_t consumers = 2;      // warpgroups; each owns half of the tile's rows
+  static constexpr index_t consumer_waves = consumers * group_lanes / Wave::lanes;
+  static constexpr index_t atom_rows = arch::sm90::AccumulatorMap::rows;
+  static constexpr index_t atoms = tile.block_m / (consumers * atom_rows);
+  static constexpr index_t work_slots = 4;                             // tiles decoded ahead
+  static constexpr index_t elems_per_lane = atoms * tile.block_n / 2;  // of the accumulator
+  // A block starts with 3 x 168 registers for each lane of a warpgroup, and the roles share them
+  // out. The decoding warp takes 88 without spills; a large accumulator leaves it less.
+  static constexpr index_t consumer_registers = elems_per_lane <= 128 ? 208 : 232;
+  static constexpr index_t producer_registers = 3 * 168 - consumers * consumer_registers;
+  static constexpr DType dtype = std::is_same_v<Element16, bf16> ? DType::bf16 : DType::f16;
+  static constexpr Major a_major = arch::sm90::a_is_mn_major(tile.layout) ? Major::mn : Major::k;
+  static constexpr Major b_major = arch::sm90::b_is_mn_major(tile.layout) ? Major::mn : Major::k;
+  // Depth is ragged: the last step of a group reaches into the next group's rows.
+  static constexpr bool ragged_depth = VariantType::variant == Variant::contracting;
+
+  static_assert(std::is_same_v<typename TypesType::rhs, Element16> &&
+                    (std::is_same_v<Element16, bf16> || std::is_same_v<Element16, fp16>),
+                "ConfigRow.input_dtypes must be bf16 or f16 for tma_wgmma");
+  static_assert(tile.lanes == (consumers + 1) * group_lanes,
+                "TileConfig.lanes must be 384 for tma_wgmma: a producer and two consumer groups");
+  static_assert(tile.block_k == 64,
+                "TileConfig.block_k must be 64 for tma_wgmma: one 128-byte swizzle row of 16-bit");
+  static_assert(tile.block_m % (consumers * atom_rows) == 0,
+                "TileConfig.block_m must be a multiple of 128 for tma_wgmma");
+  static_assert(tile.block_n % 64 == 0 && tile.block_n <= 256,
+                "TileConfig.block_n must be a multiple of 64 up to 256 for tma_wgmma");
+  static_assert(tile.layout != Layout::strided,
+                "TileConfig.layout must name the operand layout for tma_wgmma; got strided");
+  static_assert(!ragged_depth || tile.layout == Layout::tn,
+                "TileConfig.layout must be tn for contracting: the depth tail is cleared by rows");
+
+  using StagingTile = StagingMap<atom_rows / 4>;  // of one warp: a fourth of the atom's rows
+
+  struct WorkSlot {
+    Work work;
+    bool more;  ///< false: no tiles are left
+  };
+
+  /// All of a block's shared memory.
+  struct Shared {
+    alignas(1024) Element16 a[tile.stages][tile.block_m * tile.block_k];
+    alignas(1024) Element16 b[tile.stages][tile.block_n * tile.block_k];
+    alignas(128) float staging[consumer_waves][StagingTile::elems];
+    WorkSlot work[work_slots];
+    Barrier full[tile.stages];   // both operands of the stage have arrived
+    Barrier empty[tile.stages];  // every consumer warp has read the stage
+    Barrier work_full[work_slots];
+    Barrier work_empty[work_slots];  // the loading warp and every consumer warp have read it
+  };
+
+  /// The tensor maps of a bound call.
+  struct Prepared {
+    arch::sm90::OperandMap a;
+    arch::sm90::OperandMap b;
+  };
+
+  static constexpr bool compiled_here = arch::sm90::compiled_here;
+  static constexpr index_t lanes = tile.lanes;
+  static constexpr std::size_t shared_bytes = sizeof(Shared);
+  static_assert(shared_bytes <= 227 * 1024,
+                "TileConfig.stages must leave the block within Hopper's 227 KiB of shared memory");
+
+  /// Makes the tensor maps. Errors: vendor_error. Cost: two driver calls, no device work.
+  static Status prepare(const Arguments& p, Prepared& prepared) noexcept {
+    prepared = {};
+    if (!arch::sm90::loads_operands(p.rows, p.cols, p.depth, p.slabs)) return {};
+    const Status status = prepare_operand<a_major, tile.block_m>(
+        prepared.a,
+        "lhs",
+        p.a.data,
+        arch::sm90::tma_operand(p.a.stride, true, a_major == Major::mn, p.rows, p.depth, p.slabs));
+    if (!status.ok()) return status;
+    return prepare_operand<b_major, tile.block_n>(
+        prepared.b,
+        "rhs",
+        p.b.data,
+        arch::sm90::tma_operand(p.b.stride, false, b_major == Major::mn, p.cols, p.depth, p.slabs));
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE void run(const Arguments& arguments,
+                                            const Prepared& prepared,
+                                            const EpilogueType& epilogue,
+                                            unsigned char* shared_memory) {
+    Shared& shared = *reinterpret_cast<Shared*>(shared_memory);
+    if (threadIdx.x == 0) initialize_barriers(shared);
+    __syncthreads();  // no lane touches a barrier before it is initialised
+    // The same in all lanes of a warp, and the compiler should know it.
+    const index_t wave = Wave::broadcast(static_cast<index_t>(threadIdx.x) / Wave::lanes, 0);
+    if (wave < group_lanes / Wave::lanes) {
+      arch::sm90::release_registers<producer_registers>();
+      if (wave == 0) load_operands(arguments, prepared, shared);
+      if (wave == 1) decode_tiles(arguments, shared);
+    } else {
+      arch::sm90::claim_registers<consumer_registers>();
+      multiply_and_store(arguments, epilogue, shared, wave - group_lanes / Wave::lanes);
+    }
+  }
+
+ private:
+  template <Major M, index_t BlockOuter>
+  static Status prepare_operand(arch::sm90::OperandMap& map,
+                                const char* name,
+                                const void* data,
+                                const arch::sm90::TmaOperand& operand) noexcept {
+    constexpr bool mn_major = M == Major::mn;
+    return arch::sm90::make_operand_map(map,
+                                        name,
+                                        dtype,
+                                        data,
+                                        operand,
+                                        mn_major ? tile.block_k : BlockOuter,
+                                        mn_major ? BlockOuter / arch::sm90::box_cols : 1);
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE void initialize_barriers(Shared& shared) {
+    for (index_t s = 0; s < tile.stages; ++s) {
+      shared.full[s].initialize(1);
+      shared.empty[s].initialize(consumer_waves);
+    }
+    for (index_t s = 0; s < work_slots; ++s) {
+      shared.work_full[s].initialize(1);
+      shared.work_empty[s].initialize(1 + consumer_waves);
+    }
+    arch::sm90::fence_barrier_initialization();
+  }
+
+  // --- The decoding warp -------------------------------------------------------------------------
+
+  /// Decodes this block's tiles ahead of the other roles, so that none of them waits for it.
+  static RG_DEVICE RG_FORCE_INLINE void decode_tiles(const Arguments& arguments, Shared& shared) {
+    typename VariantType::template Decoder<tile.block_m, tile.block_n, Wave> decoder(arguments);
+    RoundRobin tiles(blockIdx.x, gridDim.x);
+    RingPosition<work_slots> at;
+    bool more = true;
+    while (more) {
+      Work work;
+      more = decoder.decode(tiles.next(), work);
+      shared.work_empty[at.slot].wait(at.parity ^ 1);
+      if (Wave::lane() == 0) {
+        shared.work[at.slot] = {work, more};
+        shared.work_full[at.slot].arrive();
+      }
+      __syncwarp();
+      at.advance();
+    }
+  }
+
+  /// The next tile, or false when none is left. All lanes of the warp call together.
+  static RG_DEVICE RG_FORCE_INLINE bool next_work(Shared& shared,
+                                                  RingPosition<work_slots>& at,
+                                                  Work& work) {
+    shared.work_full[at.slot].wait(at.parity);
+    work = shared.work[at.slot].work;
+    const bool more = shared.work[at.slot].more;
+    __syncwarp();  // all lanes have read the slot; it may be overwritten
+    if (Wave::lane() == 0) shared.work_empty[at.slot].arrive();
+    at.advance();
+    return more;
+  }
+
+  // --- The loading warp --------------------------------------------------------------------------
+
+  static RG_DEVICE RG_FORCE_INLINE void load_operands(const Arguments& arguments,
+                                                      const Prepared& prepared,
+                                                      Shared& shared) {
+    constexpr index_t stage_bytes = sizeof(shared.a[0]) + sizeof(shared.b[0]);
+    const bool has_maps = arch::sm90::loads_operands(
+        arguments.rows, arguments.cols, arguments.depth, arguments.slabs);
+    if (Wave::lane() == 0 && has_maps) {
+      arch::sm90::prefetch_map(prepared.a);
+      arch::sm90::prefetch_map(prepared.b);
+    }
+    const bool a_shared = arguments.a.stride.slab == 0;  // one slab serves all
+    const bool b_shared = arguments.b.stride.slab == 0;
+    RingPosition<work_slots> work_at;
+    RingPosition<tile.stages> at;
+    Work work;
+    while (next_work(shared, work_at, work)) {
+      // Selection keeps every extent below 2^31.
+      const index_t row = static_cast<index_t>(work.row_begin);
+      const index_t col = static_cast<index_t>(work.col_begin);
+      const index_t slab = static_cast<index_t>(work.slab);
+      const index_t k_end = static_cast<index_t>(work.k_begin + work.k_extent);
+      for (index_t k = static_cast<index_t>(work.k_begin); k < k_end; k += tile.block_k) {
+        Barrier& full = shared.full[at.slot];
+        shared.empty[at.slot].wait(at.parity ^ 1);
+        if (Wave::lane() == 0) {
+          full.arrive_and_expect(stage_bytes);
+          load<a_major, tile.block_m>(
+              shared.a[at.slot], prepared.a, full, row, k, a_shared ? 0 : slab);
+          load<b_major, tile.block_n>(
+              shared.b[at.slot], prepared.b, full, col, k, b_shared ? 0 : slab);
+        }
+        __syncwarp();
+        at.advance();
+      }
+    }
+  }
+
+  /// One operand of one stage: rows of A or columns of B from `outer`, depth from `k`.
+  template <Major M, index_t BlockOuter>
+  static RG_DEVICE RG_FORCE_INLINE void load(Element16* to,
+                                             const arch::sm90::OperandMap& map,
+                                             Barrier& full,
+                                             index_t outer,
+                                             index_t k,
+                                             index_t slab) {
+    constexpr index_t box = arch::sm90::box_cols;
+    if constexpr (M == Major::k) {
+      arch::sm90::load_box(to, map, full, k, outer, 0, slab);
+    } else if (map.chunked) {
+      arch::sm90::load_box(to, map, full, 0, k, outer / box, slab);
+    } else {
+      RG_UNROLL
+      for (index_t c = 0; c < BlockOuter / box; ++c)
+        arch::sm90::load_box(to + c * box * tile.block_k, map, full, outer + c * box, k, 0, slab);
+    }
+  }
+
+  // --- The consumer warpgroups -------------------------------------------------------------------
+
+  using Accumulator = float[atoms][tile.block_n / 2];  // [64 rows, block_n] an atom, of one lane
+
+  static RG_DEVICE RG_FORCE_INLINE void multiply_and_store(const Arguments& arguments,
+                                                           const EpilogueType& epilogue,
+                                                           Shared& shared,
+                                                           index_t consumer_wave) {
+    constexpr index_t group_waves = group_lanes / Wave::lanes;
+    const index_t group = consumer_wave / group_waves;
+    RingPosition<work_slots> work_at;
+    RingPosition<tile.stages> at;
+    Work work;
+    while (next_work(shared, work_at, work)) {
+      Accumulator acc;
+      multiply(acc, work, shared, at, group);
+      // This warp's first row of its group's first atom.
+      const index_t row =
+          group * atoms * atom_rows + consumer_wave % group_waves * StagingTile::rows;
+      store(acc, work, arguments, epilogue, shared.staging[consumer_wave], row);
+    }
+  }
+
+  /// acc = A·B over the work's depth; untouched when that is 0.
+  static RG_DEVICE RG_FORCE_INLINE void multiply(Accumulator& acc,
+                                                 const Work& work,
+                                                 Shared& shared,
+                                                 RingPosition<tile.stages>& at,
+                                                 index_t group) {
+    const index_t k_extent = static_cast<index_t>(work.k_extent);
+    const index_t tail = ragged_depth ? k_extent % tile.block_k : 0;
+    const index_t steps = ragged_depth ? k_extent / tile.block_k : ceil_div(k_extent, tile.block_k);
+    index_t previous = 0;  // stage of the step before
+    for (index_t step = 0; step < steps; ++step) {
+      shared.full[at.slot].wait(at.parity);
+      multiply_stage(acc, shared, at.slot, group, step > 0);
+      if (step > 0) {
+        arch::sm90::multiply_wait<1>();
+        release(shared, previous);
+      }
+      previous = at.slot;
+      at.advance();
+    }
+    arch::sm90::multiply_wait<0>();
+    if (steps > 0) release(shared, previous);
+    // Outside the loop and with its own wait: inside, ptxas would serialise every multiply.
+    if constexpr (ragged_depth) {
+      if (tail > 0) {
+        shared.full[at.slot].wait(at.parity);
+        clear_tail(shared, at.slot, group, tail);
+        multiply_stage(acc, shared, at.slot, group, steps > 0);
+        arch::sm90::multiply_wait<0>();
+        release(shared, at.slot);
+        at.advance();
+      }
+    }
+    RG_UNROLL
+    for (index_t i = 0; i < atoms; ++i) arch::sm90::settle(acc[i]);
+  }
+
+  /// Issues the multiplies of one stage as one batch.
+  static RG_DEVICE RG_FORCE_INLINE void multiply_stage(
+      Accumulator& acc, Shared& shared, index_t stage, index_t group, bool accumulate) {
+    using Layout16 = arch::sm90::OperandLayout;
+    const std::uint64_t a =
+        Layout16::descriptor(a_major, arch::sm90::shared_address(shared.a[stage])) +
+        static_cast<std::uint64_t>(group * atoms) * Layout16::rows64_step();
+    const std::uint64_t b =
+        Layout16::descriptor(b_major, arch::sm90::shared_address(shared.b[stage]));
+    arch::sm90::multiply_fence();
+    RG_UNROLL
+    for (index_t k16 = 0; k16 < tile.block_k / 16; ++k16) RG_UNROLL
+    for (index_t i = 0; i < atoms; ++i)
+      arch::sm90::multiply<dtype, a_major, b_major>(
+          acc[i],
+          a + static_cast<std::uint64_t>(i) * Layout16::rows64_step() +
+              static_cast<std::uint64_t>(k16) * Layout16::k16_step(a_major),
+          b + static_cast<std::uint64_t>(k16) * Layout16::k16_step(b_major),
+          accumulate || k16 > 0);
+    arch::sm90::multiply_commit();
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE void release(Shared& shared, index_t stage) {
+    if (Wave::lane() == 0) shared.empty[stage].arrive();
+  }
+
+  /// Clears depth indices `tail` … block_k - 1 of the stage, on both operands (0·NaN is NaN). Each
+  /// group clears its own rows of A and all of B: both write the same zeros.
+  static RG_DEVICE RG_FORCE_INLINE void clear_tail(Shared& shared,
+                                                   index_t stage,
+                                                   index_t group,
+                                                   index_t tail) {
+    constexpr index_t chunk_elems = 64 * tile.block_k;  // [block_k][64], a depth index is a row
+    constexpr index_t unit_elems = 8;                   // 16 bytes
+    Element16* const a = shared.a[stage] + group * atoms * chunk_elems;
+    Element16* const b = shared.b[stage];
+    for (index_t unit = tail * (64 / unit_elems) + static_cast<index_t>(threadIdx.x) % group_lanes;
+         unit < chunk_elems / unit_elems;
+         unit += group_lanes) {
+      RG_UNROLL
+      for (index_t c = 0; c < atoms; ++c)
+        *reinterpret_cast<uint4*>(a + c * chunk_elems + unit * unit_elems) = uint4{};
+      RG_UNROLL
+      for (index_t c = 0; c < tile.block_n / 64; ++c)
+        *reinterpret_cast<uint4*>(b + c * chunk_elems + unit * unit_elems) = uint4{};
+    }
+    arch::sm90::fence_shared_for_async_proxy();
+    arch::sm90::named_barrier<group_lanes>(1 + group);  // all of the group's zeros are written
+  }
+
+  /// Sends the accumulator through the warp's staging tile, 16 rows x 64 columns at a time, so that
+  /// each lane gets a chunk of a row whose store is 16 bytes wide.
+  static RG_DEVICE RG_FORCE_INLINE void store(const Accumulator& acc,
+                                              const Work& work,
+                                              const Arguments& arguments,
+                                              const EpilogueType& epilogue,
+                                              float* staging,
+                                              index_t wave_row) {
+    const TileStore<Out, EpilogueType> store_chunk(arguments, work, epilogue);
+    RG_UNROLL
+    for (index_t i = 0; i < atoms; ++i)
+      store_atom(acc[i],
+                 work,
+                 store_chunk,
+                 staging,
+                 wave_row + i * atom_rows,
+                 std::make_integer_sequence<index_t, tile.block_n / StagingTile::cols>{});
+  }
+
+  /// A fold, not a loop: nvcc 13.0 left the loop rolled, and the accumulator in local memory.
+  template <index_t... ColChunks>
+  static RG_DEVICE RG_FORCE_INLINE void store_atom(const float (&acc)[tile.block_n / 2],
+                                                   const Work& work,
+                                                   const TileStore<Out, EpilogueType>& store_chunk,
+                                                   float* staging,
+                                                   index_t row,
+                                                   std::integer_sequence<index_t, ColChunks...>) {
+    (store_columns<ColChunks>(acc, work, store_chunk, staging, row), ...);
+  }
+
+  template <index_t ColChunk>
+  static RG_DEVICE RG_FORCE_INLINE void store_columns(
+      const float (&acc)[tile.block_n / 2],
+      const Work& work,
+      const TileStore<Out, EpilogueType>& store_chunk,
+      float* staging,
+      index_t row) {
+    constexpr index_t col = ColChunk * StagingTile::cols;
+    if (row >= work.rows || col >= work.cols) return;
+    stage_fragment<ColChunk>(acc, staging, work.k_extent > 0);
+    __syncwarp();  // the staging tile is whole
+    store_rows(store_chunk, work, staging, row, col);
+    __syncwarp();  // all lanes have read it; it may be overwritten
+  }
+
+  /// Without a product the accumulator was never written: zeros go out.
+  template <index_t ColChunk>
+  static RG_DEVICE RG_FORCE_INLINE void stage_fragment(const float (&acc)[tile.block_n / 2],
+                                                       float* staging,
+                                                       bool has_product) {
+    using Map = arch::sm90::AccumulatorMap;
+    constexpr index_t elems = StagingTile::cols / Map::slice_cols * Map::elems_per_slice;
+    RG_UNROLL
+    for (index_t e = 0; e < elems; e += Map::pair) {
+      constexpr index_t from = ColChunk * elems;
+      float2 pair;
+      pair.x = has_product ? acc[from + e] : 0.0F;
+      pair.y = has_product ? acc[from + e + 1] : 0.0F;
+      *reinterpret_cast<float2*>(staging + StagingTile::offset(Map::row(Wave::lane(), e),
+                                                               Map::col(Wave::lane(), e))) = pair;
+    }
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE void store_rows(const TileStore<Out, EpilogueType>& store_chunk,
+                                                   const Work& work,
+                                                   const float* staging,
+                                                   index_t row,
+                                                   index_t col) {
+    // Columns of one chunk: 16 bytes of output, but no less than a unit of the staging tile.
+    constexpr index_t width =
+        max_of(static_cast<index_t>(16 / sizeof(Out)), StagingTile::unit_elems);
+    constexpr index_t chunks_per_row = StagingTile::cols / width;
+    // Not unrolled: a custom epilogue would be repeated for every column of the tile.
+    for (index_t i = 0; i < StagingTile::elems / width / Wave::lanes; ++i) {
+      const index_t chunk = i * Wave::lanes + Wave::lane();
+      const index_t r = chunk / chunks_per_row;
+      const index_t c = chunk % chunks_per_row * width;
+      if (row + r < work.rows && col + c < work.cols) {
+        Chunk<float, width> value;
+        RG_UNROLL
+        for (index_t v = 0; v < width; v += StagingTile::unit_elems) {
+          const float4 unit =
+              *reinterpret_cast<const float4*>(staging + StagingTile::offset(r, c + v));
+          value[v] = unit.x;
+          value[v + 1] = unit.y;
+          value[v + 2] = unit.z;
+          value[v + 3] = unit.w;
+        }
+        store_chunk(row + r, col + c, value);
+      }
+    }
+  }
+};
+
+#endif
+
+}  // namespace engine
+}  // namespace RG_PLATFORM
+}  // namespace raggedgemm

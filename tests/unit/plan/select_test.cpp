@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selection and plans: which row a problem gets, what explain() says of it, every refusal, and plans
+// used again with other pointers. Devices that are not here are described by hand.
+
+#include "raggedgemm/plan/select.hpp"
+
+#include <string>
+#include <vector>
+
+#include "raggedgemm/ragged_dot.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace raggedgemm;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Kernels of every table row of a platform, of which none can be launched.
+std::vector<KernelEntry> rows_of(Platform platform, bool (*present)() noexcept) {
+  std::vector<KernelEntry> entries;
+  for (index_t row = 0; row < config_rows; ++row) {
+    if (platform_of(config_row(row).arch) != platform) continue;
+    KernelEntry entry;
+    entry.row = row;
+    entry.present = present;
+    entry.blocks_per_multiprocessor = []() noexcept { return index_t{2}; };
+    entry.tiles_at_most = [](const Arguments& a) noexcept { return a.rows; };
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+template <Platform Where, Arch What>
+Result<Device> fake_device() noexcept {
+  Device device;
+  device.platform = Where;
+  device.arch = What;
+  device.multiprocessors = 100;
+  device.chiplets = Where == Platform::hip ? 8 : 1;
+  device.shared_bytes = 227 * 1024;
+  return device;
+}
+
+KernelSet set_of(const std::vector<KernelEntry>& entries,
+                 Platform platform,
+                 Result<Device> (*device)() noexcept) {
+  KernelSet set;
+  set.entries = entries.data();
+  set.count = static_cast<index_t>(entries.size());
+  set.platform = platform;
+  set.device = device;
+  return set;
+}
+
+bool yes() noexcept { return true; }
+bool no() noexcept { return false; }
+
+/// A well-aligned dense bf16 problem.
+Problem dense(offset_t m, offset_t k, offset_t n, offset_t g) {
+  Problem p;
+  p.lhs_dtype = p.rhs_dtype = p.out_dtype = DType::bf16;
+  p.rows = m;
+  p.depth = k;
+  p.cols = n;
+  p.slabs = p.group_count = g;
+  p.group_kind = GroupKind::sizes;
+  p.a = {0, k, 1};
+  p.b = {k * n, n, 1};
+  p.d = {0, n, 1};
+  p.a_alignment_bytes = p.b_alignment_bytes = p.d_alignment_bytes = 16;
+  return p;
+}
+
+TEST_CASE("Selection takes a matrix-core row for an aligned problem and falls back when it is not",
+          "[plan][host]") {
+  const auto cuda_rows = rows_of(Platform::cuda, yes);
+  const auto hip_rows = rows_of(Platform::hip, yes);
+  const KernelSet sets[] = {
+      set_of(cuda_rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>),
+      set_of(hip_rows, Platform::hip, fake_device<Platform::hip, Arch::gfx942>),
+      set_of(hip_rows, Platform::hip, fake_device<Platform::hip, Arch::gfx950>)};
+  for (const KernelSet& set : sets) {
+    const Device device = set.device().value();
+    INFO(name_of(device.arch));
+    const Result<Plan> plan = make_plan(dense(8192, 512, 1024, 8), {}, set);
+    REQUIRE(plan.ok());
+    const ConfigRow& row = config_row(plan.value().kernel.row);
+    CHECK(row.fast);
+    CHECK(row.arch == device.arch);
+    CHECK(plan.value().blocks == 200);  // two a multiprocessor
+    CHECK(plan.value().order.chiplets == device.chiplets);
+    CHECK(contains(explain(plan.value(), set), row.name));
+
+    Problem odd = dense(8192, 515, 1024, 8);  // a pitch of 1030 bytes
+    const Result<Plan> slow = make_plan(odd, {}, set);
+    REQUIRE(slow.ok());
+    CHECK(!config_row(slow.value().kernel.row).fast);
+    const std::string text = explain(slow.value(), set);
+    CHECK(contains(text, "SLOW"));
+    CHECK(contains(text, row.name));  // says why the fast row was passed over
+    CHECK(contains(text, "lhs"));
+
+    const Result<Plan> refused = make_plan(odd, {.selection = Selection::require_fast}, set);
+    CHECK(refused.status().code() == StatusCode::no_fast_kernel);
+    CHECK(std::string(refused.status().operand()) == "options.selection");
+
+    Problem shifted = dense(8192, 512, 1024, 8);
+    shifted.b_alignment_bytes = 2;
+    const Result<Plan> unaligned = make_plan(shifted, {}, set);
+    REQUIRE(unaligned.ok());
+    CHECK(!config_row(unaligned.value().kernel.row).fast);
+    CHECK(contains(explain(unaligned.value(), set), "rhs"));
+
+    Problem f32 = dense(8192, 512, 1024, 8);
+    f32.lhs_dtype = f32.rhs_dtype = f32.out_dtype = DType::f32;
+    CHECK(make_plan(f32, {.selection = Selection::require_fast}, set).status().code() ==
+          StatusCode::no_fast_kernel);
+  }
+}
+
+TEST_CASE("Selection never takes a row of another architecture", "[plan][host]") {
+  const auto rows = rows_of(Platform::cuda, yes);
+  for (const auto device : {fake_device<Platform::cuda, Arch::sm70>,
+                            fake_device<Platform::cuda, Arch::sm80>}) {
+    const KernelSet set = set_of(rows, Platform::cuda, device);
+    const Result<Plan> plan = make_plan(dense(8192, 512, 1024, 8), {}, set);
+    REQUIRE(plan.ok());
+    CHECK(runs_on(config_row(plan.value().kernel.row).arch, device().value().arch));
+  }
+  for (const Arch kernel : {Arch::host, Arch::sm70, Arch::sm80, Arch::sm90, Arch::gfx9,
+                            Arch::gfx942, Arch::gfx950})
+    for (const Arch device : {Arch::host, Arch::sm70, Arch::sm80, Arch::sm90, Arch::gfx9,
+                              Arch::gfx942, Arch::gfx950})
+      if (runs_on(kernel, device)) CHECK(platform_of(kernel) == platform_of(device));
+  CHECK(!runs_on(Arch::gfx942, Arch::gfx950));
+  CHECK(!runs_on(Arch::gfx950, Arch::gfx942));
+  CHECK(!runs_on(Arch::sm90, Arch::sm80));
+}
+
+TEST_CASE("Selection says so when the binary holds no code for the device", "[plan][host]") {
+  const auto rows = rows_of(Platform::cuda, no);
+  const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>);
+  const Status status = make_plan(dense(128, 64, 64, 2), {}, set).status();
+  CHECK(status.code() == StatusCode::no_kernel);
+  CHECK(contains(status.message(), "90a"));
+}
+
+TEST_CASE("Selection refuses a device that cannot hold one block", "[plan][host]") {
+  auto rows = rows_of(Platform::cuda, yes);
+  for (KernelEntry& entry : rows)
+    entry.blocks_per_multiprocessor = []() noexcept { return index_t{0}; };
+  const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm80>);
+  const Status status = make_plan(dense(128, 64, 64, 2), {}, set).status();
+  CHECK(status.code() == StatusCode::no_kernel);
+}
+
+TEST_CASE("A plan for nothing has no blocks", "[plan][host]") {
+  const auto rows = rows_of(Platform::cuda, yes);
+  const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm80>);
+  const Result<Plan> plan = make_plan(dense(0, 64, 64, 2), {}, set);
+  REQUIRE(plan.ok());
+  CHECK(plan.value().blocks == 0);
+}
+
+TEST_CASE("An empty kernel set or an unknown platform is refused by name", "[plan][host]") {
+  KernelSet set;
+  set.platform = Platform::cuda;
+  CHECK(make_plan(dense(1, 1, 1, 1), {.platform = Platform::cuda}, set).status().code() ==
+        StatusCode::platform_not_compiled);
+  set.device = fake_device<Platform::cuda, Arch::sm90>;
+  CHECK(make_plan(dense(1, 1, 1, 1), {}, set).status().code() == StatusCode::unsupported_dtypes);
+  set.device = []() noexcept -> Result<Device> {
+    return Status{StatusCode::no_device, "cuda device", 0, 1};
+  };
+  CHECK(make_plan(dense(1, 1, 1, 1), {}, set).status().code() == StatusCode::no_device);
+}
+
+/// A small real call on the host.
+struct HostCall {
+  std::vector<float> lhs = std::vector<float>(5 * 6, 1.0F);
+  std::vector<float> rhs = std::vector<float>(2 * 6 * 7, 2.0F);
+  std::vector<std::int32_t> sizes{2, 3};
+  std::vector<float> out = std::vector<float>(5 * 7, -1.0F);
+
+  auto describe(const Options& options) {
+    return raggedgemm::describe(view(lhs.data(), 5, 6), view(rhs.data(), 2, 6, 7),
+                                GroupSizes(sizes.data(), 2), view(out.data(), 5, 7), options);
+  }
+};
+
+Options on_host() {
+  Options options;
+  options.platform = Platform::host;
+  return options;
+}
+
+TEST_CASE("explain names the chosen row, the tile and the provenance", "[plan][host]") {
+  HostCall call;
+  const std::string text = explain(call.describe(on_host()), on_host());
+  INFO(text);
+  CHECK(contains(text, "host_96x192x256"));
+  CHECK(contains(text, "96x192x256"));
+  CHECK(contains(text, "non_contracting"));
+  CHECK(contains(text, "provenance"));
+}
+
+TEST_CASE("explain says which check fails", "[plan][host]") {
+  HostCall call;
+  Options options = on_host();
+  options.tail = Tail::compute;
+  const std::string text = explain(call.describe(options), options);
+  CHECK(contains(text, "options.tail"));
+}
+
+TEST_CASE("A forced row runs, or is refused as config_not_applicable", "[plan][host]") {
+  HostCall call;
+  for (index_t row = 0; row < config_rows + 2; ++row) {
+    Options options = on_host();
+    options.config_row = row;
+    const Status status = run(call.describe(options), options);
+    INFO("row " << row << ": " << status.message());
+    if (row < config_rows && config_row(row).arch == Arch::host)
+      CHECK(status.ok());
+    else
+      CHECK(status.code() == StatusCode::config_not_applicable);
+  }
+}
+
+TEST_CASE("require_fast runs on the host", "[plan][host]") {
+  HostCall call;
+  Options options = on_host();
+  options.selection = Selection::require_fast;
+  CHECK(run(call.describe(options), options).ok());
+}
+
+TEST_CASE("A platform that this program was not compiled for is refused", "[plan][host]") {
+  HostCall call;
+  for (const Platform platform : {Platform::cuda, Platform::hip}) {
+    Options options;
+    options.platform = platform;
+    const Status status = run(call.describe(options), options);
+    CHECK(status.code() == StatusCode::platform_not_compiled);
+    CHECK(std::string(status.operand()) == "options.platform");
+    CHECK(status.got() == static_cast<std::int64_t>(platform));
+  }
+  CHECK(call.out == std::vector<float>(35, -1.0F));
+}
+
+TEST_CASE("A plan runs again with other pointers", "[plan][host]") {
+  HostCall first;
+  HostCall second;
+  second.rhs.assign(second.rhs.size(), 3.0F);
+  second.sizes = {1, 1};
+  const auto described = first.describe(on_host());
+  const Result<Plan> plan = make_plan(described, on_host());
+  REQUIRE(plan.ok());
+  CHECK(workspace_bytes(plan.value()) == 0);
+  const Identity identity;
+  for (HostCall* call : {&first, &second}) {
+    auto pointers = call->describe(on_host()).pointers;
+    const Result<BoundCall> bound = bind(plan.value(), pointers);
+    REQUIRE(bound.ok());
+    const BoundCall copy = bound.value();  // a copy launches, too
+    REQUIRE(run(copy, &identity, nullptr).ok());
+  }
+  CHECK(first.out == std::vector<float>(35, 12.0F));
+  for (std::size_t i = 0; i < 35; ++i) CHECK(second.out[i] == (i < 14 ? 18.0F : 0.0F));
+}
+
+TEST_CASE("bind refuses null, misaligned and mismatched operands by name", "[plan][host]") {
+  alignas(16) static unsigned char memory[4096];
+  const auto call_at = [&](std::size_t lhs_at, std::size_t rhs_at, std::size_t out_at) {
+    return raggedgemm::describe(view(reinterpret_cast<float*>(memory + lhs_at), 2, 4),
+                                view(reinterpret_cast<float*>(memory + 512 + rhs_at), 1, 4, 4),
+                                GroupSizes(reinterpret_cast<std::int32_t*>(memory + 2048), 1),
+                                view(reinterpret_cast<float*>(memory + 1024 + out_at), 2, 4),
+                                on_host());
+  };
+  const Result<Plan> plan = make_plan(call_at(0, 0, 0), on_host());
+  REQUIRE(plan.ok());
+  const auto refused = [&](const auto& pointers) { return bind(plan.value(), pointers).status(); };
+  CHECK(refused(call_at(0, 0, 0).pointers).ok());
+
+  CHECK(refused(call_at(4, 0, 0).pointers).code() == StatusCode::misaligned);
+  CHECK(std::string(refused(call_at(4, 0, 0).pointers).operand()) == "lhs");
+  CHECK(refused(call_at(4, 0, 0).pointers).got() == 4);
+  CHECK(refused(call_at(4, 0, 0).pointers).needed() == 16);
+  CHECK(std::string(refused(call_at(0, 8, 0).pointers).operand()) == "rhs");
+  CHECK(std::string(refused(call_at(0, 0, 4).pointers).operand()) == "out");
+
+  auto pointers = call_at(0, 0, 0).pointers;
+  pointers.a = nullptr;
+  CHECK(refused(pointers).code() == StatusCode::null_pointer);
+  CHECK(std::string(refused(pointers).operand()) == "lhs");
+  pointers = call_at(0, 0, 0).pointers;
+  pointers.d = nullptr;
+  CHECK(std::string(refused(pointers).operand()) == "out");
+  pointers = call_at(0, 0, 0).pointers;
+  pointers.groups.data = nullptr;
+  CHECK(std::string(refused(pointers).operand()) == "group_sizes");
+  pointers = call_at(0, 0, 0).pointers;
+  pointers.groups.count = 2;
+  CHECK(refused(pointers).code() == StatusCode::plan_mismatch);
+}
+
+TEST_CASE("A plan made for unaligned pointers takes aligned ones", "[plan][host]") {
+  alignas(16) static float memory[256];
+  const auto call_at = [&](std::size_t shift) {
+    return raggedgemm::describe(view(memory + shift, 2, 4), view(memory + 32, 1, 4, 4),
+                                GroupSizes(reinterpret_cast<std::int32_t*>(memory + 128), 1),
+                                view(memory + 64, 2, 4), on_host());
+  };
+  const Result<Plan> plan = make_plan(call_at(1), on_host());
+  REQUIRE(plan.ok());
+  CHECK(bind(plan.value(), call_at(0).pointers).ok());
+}
+
+}  // namespace
