@@ -42,6 +42,9 @@ enum class StatusCode : std::int32_t {
   group_dim_extent,           ///< its extent is not the number of groups
   dimension_numbers,          ///< ranges, counts, repeats or extents of batch and contracting dims
   group_offset_out_of_range,  ///< the shard's groups do not lie inside the group description
+
+  not_device_memory,  ///< host memory where the device must read
+  wrong_device,       ///< memory of another device than the current one
 };
 
 inline const char* name_of(StatusCode code) noexcept {
@@ -75,6 +78,8 @@ inline const char* name_of(StatusCode code) noexcept {
     case StatusCode::group_dim_extent: return "group_dim_extent";
     case StatusCode::dimension_numbers: return "dimension_numbers";
     case StatusCode::group_offset_out_of_range: return "group_offset_out_of_range";
+    case StatusCode::not_device_memory: return "not_device_memory";
+    case StatusCode::wrong_device: return "wrong_device";
   }
   return "unknown";
 }

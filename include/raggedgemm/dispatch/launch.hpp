@@ -19,6 +19,7 @@
 #include "raggedgemm/kernel/contracting.hpp"
 #include "raggedgemm/kernel/non_contracting.hpp"
 #include "raggedgemm/platform/runtime.hpp"
+#include "raggedgemm/schedule/group_check.hpp"
 #include "raggedgemm/schedule/tile_source.hpp"
 
 namespace raggedgemm {
@@ -44,6 +45,22 @@ struct VariantTypeOf<Variant::batch> {
 template <Variant V>
 using variant_type = typename VariantTypeOf<V>::type;
 
+/// The extent of the ragged dimension: what the groups divide.
+template <class VariantType>
+RG_HOST_DEVICE offset_t ragged_extent(const Arguments& p) {
+  return VariantType::variant == Variant::contracting ? p.depth
+         : VariantType::variant == Variant::batch     ? p.slabs
+                                                      : p.rows;
+}
+
+/// Fills in the fault report, where the call asks for one. All lanes of one wave call together.
+RG_EXEC_CHECK_DISABLE
+template <class VariantType, class Wave>
+RG_HOST_DEVICE void report_fault(const Arguments& p) {
+  if (p.fault != nullptr && p.groups.kind != GroupKind::none)
+    check_groups<Wave>(p.groups, ragged_extent<VariantType>(p), p.instances, p.fault);
+}
+
 /// The host: blocks are threads, tiles are dealt by a shared counter.
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct HostKernel {
@@ -63,6 +80,7 @@ struct HostKernel {
                        const void* epilogue,
                        index_t blocks,
                        void*) noexcept {
+    report_fault<VariantType, arch::host::Wave>(arguments);
     Job job{arguments, *static_cast<const EpilogueType*>(epilogue), {0}, {false}};
     runtime::host::ThreadPool::instance().run(blocks, &Job::run, &job);
     if (job.out_of_memory.load())
@@ -91,6 +109,12 @@ struct HostKernel {
 };
 
 #if RG_PLATFORM_CUDA || RG_PLATFORM_HIP
+
+#if RG_PLATFORM_HIP
+using GpuWave = arch::simt::Wave<64>;  // CDNA
+#else
+using GpuWave = arch::simt::Wave<32>;
+#endif
 
 /// The simple engine as a GPU kernel.
 template <class Config, class VariantType, class TypesType, class EpilogueType>
@@ -132,15 +156,18 @@ struct GpuEngine<EngineId::tma_wgmma, Config, VariantType, TypesType, EpilogueTy
 
 /// Every kernel of the library. `Engine::compiled_here` is false in a pass for an architecture
 /// that the engine has no code for.
-template <class Engine, class EpilogueType>
+template <class Engine, class VariantType, class EpilogueType>
 RG_KERNEL void RG_LAUNCH_BOUNDS(Engine::lanes)
     ragged_kernel(const RG_GRID_CONSTANT Arguments arguments,
                   const RG_GRID_CONSTANT typename Engine::Prepared prepared,
                   const RG_GRID_CONSTANT EpilogueType epilogue) {
-  if constexpr (Engine::compiled_here)
+  if constexpr (Engine::compiled_here) {
+    if (blockIdx.x == 0 && threadIdx.x < static_cast<unsigned>(GpuWave::lanes))
+      report_fault<VariantType, GpuWave>(arguments);
     Engine::run(arguments, prepared, epilogue, arch::simt::shared_memory());
-  else
+  } else {
     arch::simt::missing_kernel();
+  }
 }
 
 template <class Config, class VariantType, class TypesType, class EpilogueType>
@@ -152,13 +179,18 @@ struct GpuKernel {
                 "EngineData must hold what the engine prepares on the host");
 
   static const void* function() noexcept {
-    return reinterpret_cast<const void*>(&ragged_kernel<Engine, EpilogueType>);
+    return reinterpret_cast<const void*>(&ragged_kernel<Engine, VariantType, EpilogueType>);
   }
 
   static bool present() noexcept { return facts().present; }
   static index_t blocks_per_multiprocessor() noexcept { return facts().blocks; }
 
   static Status prepare(const Arguments& arguments, EngineData& data) noexcept {
+    const bool has_groups = arguments.groups.kind != GroupKind::none && arguments.groups.count > 0;
+    if (const Status status =
+            runtime::gpu::check_readable("group_sizes", has_groups ? arguments.groups.data : nullptr);
+        !status.ok())
+      return status;
     return Engine::prepare(arguments, *reinterpret_cast<Prepared*>(data.bytes));
   }
 

@@ -12,6 +12,7 @@
 #include "raggedgemm/tile/arguments.hpp"
 
 namespace raggedgemm {
+inline namespace RG_PLATFORM {
 
 /// Writes chunks of one output tile: D = round(epilogue(alpha·acc + beta·C)).
 template <class T, class EpilogueType>
@@ -143,4 +144,5 @@ class TileStore {
   double beta_f64_;
 };
 
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

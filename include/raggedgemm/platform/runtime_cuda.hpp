@@ -76,6 +76,41 @@ inline std::string device_name() {
   return properties.name;
 }
 
+/// Refuses memory that the current device cannot read: an ordinary host pointer on a device without
+/// access to pageable memory, or another device's memory without peer access. Null passes.
+/// Errors: not_device_memory, wrong_device. Cost: pointer attributes, no device work.
+inline Status check_readable(const char* operand, const void* pointer) noexcept {
+  if (pointer == nullptr) return {};
+  cudaPointerAttributes attributes{};
+  int current = 0;
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess ||
+      cudaGetDevice(&current) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    attributes.type = cudaMemoryTypeUnregistered;
+  }
+  if (attributes.type == cudaMemoryTypeUnregistered) {
+    int pageable = 0;
+    static_cast<void>(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, current));
+    if (pageable != 0) return {};
+    return {StatusCode::not_device_memory,
+            operand,
+            0,
+            1,
+            "the device cannot read this host memory; copy it to the device"};
+  }
+  if (attributes.type == cudaMemoryTypeDevice && attributes.device != current) {
+    int peer = 0;
+    static_cast<void>(cudaDeviceCanAccessPeer(&peer, current, attributes.device));
+    if (peer == 0)
+      return {StatusCode::wrong_device,
+              operand,
+              attributes.device,
+              current,
+              "the memory belongs to another device than the current one"};
+  }
+  return {};
+}
+
 /// Static shared memory of a kernel's code for the current device, or -1 when the binary has none.
 inline std::int64_t static_shared_bytes(const void* kernel) noexcept {
   cudaFuncAttributes attributes{};
