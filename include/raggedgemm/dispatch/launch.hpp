@@ -13,6 +13,7 @@
 #include "raggedgemm/dispatch/config_table.hpp"
 #include "raggedgemm/dispatch/kernel_entry.hpp"
 #include "raggedgemm/dispatch/types_of.hpp"
+#include "raggedgemm/engine/mfma.hpp"
 #include "raggedgemm/engine/simple.hpp"
 #include "raggedgemm/engine/tma_wgmma.hpp"
 #include "raggedgemm/kernel/batch.hpp"
@@ -151,6 +152,13 @@ struct GpuEngine<EngineId::simple, Config, VariantType, TypesType, EpilogueType>
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct GpuEngine<EngineId::tma_wgmma, Config, VariantType, TypesType, EpilogueType> {
   using type = engine::TmaWgmma<Config, VariantType, TypesType, EpilogueType>;
+};
+#endif
+
+#if RG_PLATFORM_HIP
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct GpuEngine<EngineId::mfma, Config, VariantType, TypesType, EpilogueType> {
+  using type = engine::Mfma<Config, VariantType, TypesType, EpilogueType>;
 };
 #endif
 

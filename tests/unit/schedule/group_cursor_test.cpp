@@ -33,7 +33,11 @@ bool scan(const std::vector<Range>& ranges, offset_t extent, bool with_tail, off
     const offset_t size = (is_tail ? extent : ranges[g].end) - begin;
     const offset_t tiles = tiles_of(size, is_tail);
     if (tile < tiles) {
-      at = {static_cast<offset_t>(g), begin, size, tile, is_tail};
+      at.group = static_cast<offset_t>(g);
+      at.begin = begin;
+      at.extent = size;
+      at.tile = tile;
+      at.is_tail = is_tail;
       return true;
     }
     tile -= tiles;

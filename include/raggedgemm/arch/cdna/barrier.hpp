@@ -26,5 +26,5 @@ RG_DEVICE RG_FORCE_INLINE void keep_order() { __builtin_amdgcn_sched_barrier(0);
 #endif
 
 }  // namespace arch::cdna
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffer loads: a base, an end, and 32-bit byte offsets; what lies at or past the end reads as zero.
+// Buffer loads: a base, an end, and 32-bit byte offsets; what lies at or past the end reads as
+// zero.
 #pragma once
 
 #include "raggedgemm/arch/cdna/vector.hpp"
@@ -13,11 +14,11 @@ namespace arch::cdna {
 
 /// A window of global memory, read without branches.
 ///
-/// Requires: base and bytes are the same in all lanes; offsets are multiples of the load's width.
-/// Guarantees: no byte at or past base + bytes is read; its dword (bytes rounded up to four) arrives
-/// as zero. Every part of the address is in the vector offset: whether the scalar offset takes part
-/// in the bounds check, documents disagree.
-/// Source: AMD CDNA3 ISA, 9.1.5 (raw buffers); descriptor word 3 selects 32-bit data.
+/// Requires: base and bytes are the same in all lanes; bytes and offsets are multiples of the
+/// load's width, so that a load is inside or outside as a whole. Guarantees: a load at or past the
+/// end reads nothing and gives zero. Every part of the address is in the vector offset: whether a
+/// scalar offset takes part in the bounds check, documents disagree. Source: AMD CDNA3 ISA, 9.1.5
+/// (raw buffers); descriptor word 3 selects 32-bit data.
 class Buffer {
  public:
   RG_DEVICE Buffer(const void* base, index_t bytes)
@@ -40,5 +41,5 @@ class Buffer {
 #endif
 
 }  // namespace arch::cdna
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

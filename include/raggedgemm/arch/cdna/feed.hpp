@@ -6,6 +6,7 @@
 #include "raggedgemm/arch/cdna/buffer.hpp"
 #include "raggedgemm/arch/cdna/shared_image.hpp"
 #include "raggedgemm/arch/cdna/vector.hpp"
+#include "raggedgemm/arch/cdna/wave.hpp"
 #include "raggedgemm/base/index.hpp"
 
 namespace raggedgemm {
@@ -18,7 +19,8 @@ template <index_t Outer, index_t Lanes>
 struct DepthMajorMap {
   using Image = SharedImage<Outer>;
   static constexpr index_t loads = Outer * Image::chunks / Lanes;
-  static constexpr index_t row_step = Lanes / Image::chunks;  ///< from one load of a lane to the next
+  static constexpr index_t row_step =
+      Lanes / Image::chunks;  ///< from one load of a lane to the next
   static_assert(loads * row_step == Outer && row_step % Image::period_rows == 0,
                 "TileConfig.block_m and block_n must be multiples of lanes / 8, lanes of 256");
 
@@ -55,8 +57,10 @@ struct OuterMajorMap {
 
 /// The part of an operand that a tile needs: where its next step begins and how much is left.
 ///
-/// Requires: pitch_elems is a multiple of 8 and at least the contiguous extent, so that what lies
-/// past a row's end is another row of the operand, or past the end of the window.
+/// Requires: `next` and the pitch are multiples of 16 bytes, the pitch is at least the contiguous
+/// extent, and a tile spans less than 2^31 bytes (window_limits.hpp asks for all three).
+/// Guarantees: windows end with the 16-byte unit that holds the last valid element: no load is
+/// partly outside, and none touches a unit without a valid element behind the last row.
 struct FeedWindow {
   const unsigned char* next = nullptr;  ///< element (0, 0) of the next step
   offset_t pitch_bytes = 0;
@@ -73,14 +77,15 @@ class DepthMajorFeed {
   static constexpr index_t loads = Map::loads;
   static constexpr index_t writes = Map::loads;
 
-  RG_DEVICE DepthMajorFeed(SharedByte* image, index_t lane)
-      : chunk_(Map::chunk(lane)),
-        row_(Map::row(lane, 0)),
-        to_(image + Image::offset_bytes(row_, chunk_)) {}
+  RG_DEVICE explicit DepthMajorFeed(SharedByte* image) {
+    const index_t lane = block_lane();
+    to_ = image + Image::offset_bytes(Map::row(lane, 0), Map::chunk(lane));
+  }
 
   RG_DEVICE void start(const FeedWindow& window) {
+    const index_t lane = block_lane();
     window_ = window;
-    offset_bytes_ = row_ * pitch_bytes() + chunk_ * Image::chunk_bytes;
+    offset_bytes_ = Map::row(lane, 0) * pitch_bytes() + Map::chunk(lane) * Image::chunk_bytes;
   }
 
   /// The window of the next step: rows past the last one lie past its end, so they arrive as zero.
@@ -88,7 +93,8 @@ class DepthMajorFeed {
     return Buffer(window_.next,
                   window_.depth_left <= 0
                       ? 0
-                      : (window_.outer - 1) * pitch_bytes() + step_depth() * Image::elem_bytes);
+                      : (window_.outer - 1) * pitch_bytes() +
+                            round_up(step_depth(), Image::chunk_elems) * Image::elem_bytes);
   }
 
   template <index_t Load>
@@ -98,6 +104,7 @@ class DepthMajorFeed {
 
   /// After the loads of a step: on to the next one.
   RG_DEVICE void advance() {
+    forget(offset_bytes_);
     staged_depth_ = step_depth();
     window_.next += Image::row_bytes;
     window_.depth_left -= Image::depth;
@@ -106,9 +113,10 @@ class DepthMajorFeed {
   /// Zeroes what was loaded from past the end of the depth: neighbouring rows, which may hold NaN.
   RG_DEVICE void clip() {
     if (staged_depth_ >= Image::depth) return;
-    const index_t valid = staged_depth_ - chunk_ * Image::chunk_elems;
+    const index_t valid = staged_depth_ - Map::chunk(block_lane()) * Image::chunk_elems;
     Dwords4 mask;
-    unrolled<4>([&](auto d) {
+    unrolled<4>([&](auto dword) {
+      constexpr index_t d = decltype(dword)::value;
       mask[d] = valid >= 2 * d + 2 ? 0xFFFFFFFFU : valid > 2 * d ? 0x0000FFFFU : 0U;
     });
     unrolled<loads>([&](auto load) { staged_[load] &= mask; });
@@ -125,9 +133,7 @@ class DepthMajorFeed {
     return static_cast<index_t>(min_of(offset_t{Image::depth}, window_.depth_left));
   }
 
-  index_t chunk_;
-  index_t row_;
-  SharedByte* to_;
+  SharedByte* to_;  // where the lane's first chunk goes
   FeedWindow window_;
   index_t offset_bytes_ = 0;
   index_t staged_depth_ = 0;
@@ -144,13 +150,19 @@ class OuterMajorFeed {
   static constexpr index_t loads = Map::loads;
   static constexpr index_t writes = Map::writes;
 
-  RG_DEVICE OuterMajorFeed(SharedByte* image, index_t lane) : image_(image), lane_(lane) {}
+  RG_DEVICE explicit OuterMajorFeed(SharedByte* image) {
+    const index_t lane = block_lane();
+    unrolled<Map::units>([&](auto unit) {
+      to_[unit] = image + Image::offset_bytes(Map::outer(lane, unit), Map::chunk(lane, unit));
+    });
+  }
 
   RG_DEVICE void start(const FeedWindow& window) {
+    const index_t lane = block_lane();
     window_ = window;
     unrolled<Map::units>([&](auto unit) {
-      offset_bytes_[unit] = Map::chunk(lane_, unit) * Map::unit_depth * pitch_bytes() +
-                            Map::outer(lane_, unit) * Image::elem_bytes;
+      offset_bytes_[unit] = Map::chunk(lane, unit) * Map::unit_depth * pitch_bytes() +
+                            Map::outer(lane, unit) * Image::elem_bytes;
     });
   }
 
@@ -161,7 +173,8 @@ class OuterMajorFeed {
     return Buffer(window_.next,
                   window_.depth_left <= 0
                       ? 0
-                      : (step_depth() - 1) * pitch_bytes() + window_.outer * Image::elem_bytes);
+                      : (step_depth() - 1) * pitch_bytes() +
+                            round_up(window_.outer, Image::chunk_elems) * Image::elem_bytes);
   }
 
   template <index_t Load>
@@ -172,26 +185,31 @@ class OuterMajorFeed {
 
   /// After the loads of a step: on to the next one.
   RG_DEVICE void advance() {
+    unrolled<Map::units>([&](auto unit) { forget(offset_bytes_[unit]); });
     window_.next += Image::depth * window_.pitch_bytes;
     window_.depth_left -= Image::depth;
   }
 
   RG_DEVICE void clip() {}  // the window ends at the depth's end
 
+  /// The twist is linear: that of outer + column, for an outer index that is a multiple of four, is
+  /// that of outer with the bits of column's twist flipped.
   template <index_t Write>
   RG_DEVICE void write() {
     constexpr index_t unit = Write / Map::unit_outer;
     constexpr index_t column = Write % Map::unit_outer;
     constexpr std::uint32_t halves = column % 2 == 0 ? 0x05040100U : 0x07060302U;
+    static_assert(Map::unit_outer == 4 && Image::chunks == 8, "flip() relies on it");
     Dwords4 packed;
-    unrolled<4>([&](auto pair) {
-      constexpr index_t first = unit * Map::unit_depth + 2 * decltype(pair)::value;
-      packed[pair] = __builtin_amdgcn_perm(
-          staged_[first + 1][column / 2], staged_[first][column / 2], halves);
+    unrolled<4>([&](auto dword) {
+      constexpr index_t d = decltype(dword)::value;
+      constexpr index_t first = unit * Map::unit_depth + 2 * d;
+      packed[d] =
+          __builtin_amdgcn_perm(staged_[first + 1][column / 2], staged_[first][column / 2], halves);
     });
-    shared_write(image_ + Image::offset_bytes(Map::outer(lane_, unit) + column,
-                                              Map::chunk(lane_, unit)),
-                 packed);
+    shared_write(
+        flip(to_[unit], Image::twist(column) * Image::chunk_bytes) + column * Image::row_bytes,
+        packed);
   }
 
  private:
@@ -200,8 +218,7 @@ class OuterMajorFeed {
     return static_cast<index_t>(min_of(offset_t{Image::depth}, window_.depth_left));
   }
 
-  SharedByte* image_;
-  index_t lane_;
+  SharedByte* to_[Map::units];  // where the unit's first outer index goes
   FeedWindow window_;
   index_t offset_bytes_[Map::units];
   Dwords2 staged_[loads];
@@ -210,5 +227,5 @@ class OuterMajorFeed {
 #endif
 
 }  // namespace arch::cdna
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -9,7 +9,8 @@ namespace raggedgemm {
 inline namespace RG_PLATFORM {
 namespace arch::cdna {
 
-/// Lane map of D[32, 32] += A[32, Depth] · B[Depth, 32] with `Depth` / 2 elements of A and B a lane.
+/// Lane map of D[32, 32] += A[32, Depth] · B[Depth, 32] with `Depth` / 2 elements of A and B a
+/// lane.
 ///
 /// Source: AMD CDNA3 ISA, 7.1.4.2 and CDNA4 ISA, 7.1.5.1 (dense matrix layouts).
 template <index_t Depth>
@@ -42,12 +43,14 @@ struct SliceMap {
   static RG_HOST_DEVICE constexpr index_t depth_of(index_t lane, index_t elem) {
     return lane / 32 * elems + elem;
   }
-  /// The chunk (of eight elements along the depth) that holds a lane's elements of a slice.
-  static RG_HOST_DEVICE constexpr index_t chunk(index_t lane, index_t slice) {
-    return slice * (depth / elems) + lane / 32;
+  /// The chunk (of eight elements along the depth) that holds a lane's elements of slice 0; that of
+  /// slice s has the bits of `chunk_bits(s)` flipped.
+  static RG_HOST_DEVICE constexpr index_t chunk(index_t lane) { return lane / 32; }
+  static RG_HOST_DEVICE constexpr index_t chunk_bits(index_t slice) {
+    return slice * (depth / elems);
   }
 };
 
 }  // namespace arch::cdna
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -13,8 +13,8 @@ namespace arch::cdna {
 #if defined(__gfx942__)
 namespace native = arch::gfx942;
 #else
-// The host pass, too: nothing that it reads differs between the chips but the capacity, and a kernel
-// of either chip must exist for it.
+// The host pass, too: nothing that it reads differs between the chips but the capacity, and a
+// kernel of either chip must exist for it.
 namespace native = arch::gfx950;
 #endif
 
@@ -28,5 +28,5 @@ constexpr bool compiled_here(std::size_t shared_bytes) {
 }
 
 }  // namespace arch::cdna
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -9,8 +9,8 @@ namespace raggedgemm {
 inline namespace RG_PLATFORM {
 namespace arch::cdna {
 
-/// [Outer][64] 16-bit elements, depth contiguous: rows of 128 bytes of eight 16-byte chunks. Chunk c
-/// of row r lies at position c ^ twist(r) of its row.
+/// [Outer][64] 16-bit elements, depth contiguous: rows of 128 bytes of eight 16-byte chunks. Chunk
+/// c of row r lies at position c ^ twist(r) of its row.
 ///
 /// Conflict-free for the reads of 32-row fragments, for writes of whole rows and for writes of four
 /// neighbouring rows a lane, on gfx942 (32 banks) and gfx950 (64 banks for reads).
@@ -37,5 +37,5 @@ struct SharedImage {
 };
 
 }  // namespace arch::cdna
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -42,8 +42,22 @@ RG_DEVICE RG_FORCE_INLINE void shared_write(SharedByte* to, Dwords4 value) {
   *reinterpret_cast<__attribute__((address_space(3))) Dwords4*>(to) = value;
 }
 
+/// The compiler forgets where a value of one vector register came from: what depends on it is
+/// computed behind this point, not hoisted out of a loop into registers that the loop has no room
+/// for.
+template <class T>
+RG_DEVICE RG_FORCE_INLINE void forget(T& value) {
+  asm volatile("" : "+v"(value));
+}
+
+/// The address with some bits flipped.
+RG_DEVICE RG_FORCE_INLINE SharedByte* flip(SharedByte* address, index_t bits) {
+  return reinterpret_cast<SharedByte*>(reinterpret_cast<std::uintptr_t>(address) ^
+                                       static_cast<std::uintptr_t>(bits));
+}
+
 #endif
 
 }  // namespace arch::cdna
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

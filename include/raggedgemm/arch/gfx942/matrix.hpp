@@ -37,8 +37,12 @@ struct MatrixSlice {
     const cdna::Dwords2 a_half = Part == 0 ? a.xy : a.zw;
     const cdna::Dwords2 b_half = Part == 0 ? b.xy : b.zw;
     if constexpr (std::is_same_v<T, bf16>)
-      return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(
-          __builtin_bit_cast(BrainFloats, a_half), __builtin_bit_cast(BrainFloats, b_half), d, 0, 0, 0);
+      return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(__builtin_bit_cast(BrainFloats, a_half),
+                                                      __builtin_bit_cast(BrainFloats, b_half),
+                                                      d,
+                                                      0,
+                                                      0,
+                                                      0);
     else
       return __builtin_amdgcn_mfma_f32_32x32x8f16(__builtin_bit_cast(HalfFloats, a_half),
                                                   __builtin_bit_cast(HalfFloats, b_half),
@@ -57,5 +61,5 @@ struct MatrixSlice {
 #endif
 
 }  // namespace arch::gfx942
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -51,5 +51,5 @@ struct MatrixSlice {
 #endif
 
 }  // namespace arch::gfx950
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CDNA engine: operand tiles prefetched into registers, images of them in shared memory, matrix
+// instructions. One text for gfx942 and gfx950; the pass picks the instruction.
+#pragma once
+
+#include "raggedgemm/arch/cdna/barrier.hpp"
+#include "raggedgemm/arch/cdna/feed.hpp"
+#include "raggedgemm/arch/cdna/native.hpp"
+#include "raggedgemm/arch/cdna/wave.hpp"
+#include "raggedgemm/base/chunk.hpp"
+#include "raggedgemm/epilogue/store.hpp"
+#include "raggedgemm/schedule/tile_source.hpp"
+#include "raggedgemm/tile/arguments.hpp"
+
+namespace raggedgemm {
+inline namespace RG_PLATFORM {
+namespace engine {
+
+/// How the waves of a block share its tile: wave_rows x wave_cols of them, each with a whole number
+/// of 32 x 32 matrix tiles. Eight waves lie 2 x 4, four 2 x 2: the fewest fragments a wave reads.
+template <index_t BlockM, index_t BlockN, index_t Lanes>
+struct WaveGrid {
+  static constexpr index_t waves = Lanes / arch::cdna::wave_lanes;
+  static constexpr index_t wave_rows = waves >= 4 ? 2 : 1;
+  static constexpr index_t wave_cols = waves / wave_rows;
+  static constexpr index_t rows = BlockM / wave_rows;  ///< of one wave
+  static constexpr index_t cols = BlockN / wave_cols;
+  static constexpr index_t row_tiles = rows / 32;
+  static constexpr index_t col_tiles = cols / 32;
+  static_assert(row_tiles * 32 * wave_rows == BlockM && col_tiles * 32 * wave_cols == BlockN,
+                "TileConfig.block_m and block_n must give each wave whole 32 x 32 matrix tiles");
+};
+
+#if RG_PLATFORM_HIP
+
+/// One output tile in the making; all lanes of the block call every member together.
+///
+/// `AFeed` and `BFeed` bring the operands (arch/cdna/feed.hpp). The pipeline is three deep: while
+/// the matrix instructions of a step run, the next step lies in registers on its way into shared
+/// memory and the loads of the one after are in flight. Cost: shared memory for one step of both
+/// operands.
+template <class T, class AFeed, class BFeed, class Grid>
+class MfmaBlock {
+ public:
+  using AImage = typename AFeed::Image;
+  using BImage = typename BFeed::Image;
+  using Slice = arch::cdna::native::MatrixSlice<T>;
+  using SliceMap = arch::cdna::SliceMap;
+  using ResultMap = arch::cdna::native::InstructionMap;
+  using Wave = arch::cdna::Wave;
+  using SharedByte = arch::cdna::SharedByte;
+  static constexpr std::size_t shared_bytes = AImage::bytes + BImage::bytes;
+
+  RG_DEVICE explicit MfmaBlock(unsigned char* shared)
+      : a_feed_((SharedByte*)shared), b_feed_((SharedByte*)shared + AImage::bytes) {
+    SharedByte* const a_image = (SharedByte*)shared;      // [block_m, block_k]
+    SharedByte* const b_image = a_image + AImage::bytes;  // [block_n, block_k]
+    const index_t lane = Wave::lane();
+    const index_t chunk = SliceMap::chunk(lane);
+    a_from_ = a_image + AImage::offset_bytes(wave_row() + SliceMap::outer(lane), chunk);
+    b_from_ = b_image + BImage::offset_bytes(wave_col() + SliceMap::outer(lane), chunk);
+  }
+
+  RG_DEVICE void clear() {
+    arch::cdna::unrolled<Grid::row_tiles>(
+        [&](auto i) { arch::cdna::unrolled<Grid::col_tiles>([&](auto j) { acc_[i][j] = {}; }); });
+  }
+
+  /// acc += A·B over `depth` > 0 indices.
+  RG_DEVICE void multiply(const arch::cdna::FeedWindow& a,
+                          const arch::cdna::FeedWindow& b,
+                          offset_t depth) {
+    fill(a, b);
+    do {
+      arch::cdna::unrolled<slices - 1>([&](auto slice) { multiply_slice(slice); });
+      arch::cdna::shared_memory_barrier();  // all waves hold their last fragments of this step
+      finish_step();
+    } while ((depth -= block_k) > 0);
+  }
+
+  /// f(row, col, chunk) for every chunk of this lane that begins inside rows x cols.
+  template <class F>
+  RG_DEVICE void for_each_chunk(index_t rows, index_t cols, const F& f) const {
+    constexpr index_t run = ResultMap::result_run;
+    const index_t lane = Wave::lane();
+    const index_t first_row = wave_row();
+    const index_t first_col = wave_col();
+    arch::cdna::unrolled<Grid::row_tiles>([&](auto i) {
+      arch::cdna::keep_order();  // or address arithmetic of all rows is in registers at once
+      const index_t row = first_row + i * ResultMap::outer + ResultMap::result_col(lane);
+      if (row >= rows) return;
+      arch::cdna::unrolled<Grid::col_tiles>([&](auto j) {
+        arch::cdna::unrolled<ResultMap::result_elems / run>([&](auto part) {
+          const index_t col =
+              first_col + j * ResultMap::outer + ResultMap::result_row(lane, part * run);
+          if (col >= cols) return;
+          Chunk<float, run> chunk;
+          arch::cdna::unrolled<run>([&](auto v) { chunk[v] = acc_[i][j][part * run + v]; });
+          f(row, col, chunk);
+        });
+      });
+    });
+  }
+
+ private:
+  static constexpr index_t block_k = AImage::depth;
+  static constexpr index_t slices = block_k / SliceMap::depth;
+  static constexpr index_t reads = Grid::row_tiles + Grid::col_tiles;  ///< of one slice
+  static constexpr index_t loads = AFeed::loads + BFeed::loads;
+  static constexpr index_t writes = AFeed::writes + BFeed::writes;
+  static constexpr index_t instructions =
+      Grid::row_tiles * Grid::col_tiles * Slice::instructions;  ///< of one slice
+
+  /// First row and column of this wave in the tile.
+  static RG_DEVICE index_t wave_row() { return Wave::index() / Grid::wave_cols * Grid::rows; }
+  static RG_DEVICE index_t wave_col() { return Wave::index() % Grid::wave_cols * Grid::cols; }
+
+  /// Begins a tile: step 0 in the images, step 1 in flight, slice 0 in registers.
+  RG_DEVICE void fill(const arch::cdna::FeedWindow& a, const arch::cdna::FeedWindow& b) {
+    a_feed_.start(a);
+    b_feed_.start(b);
+    load_step();
+    arch::cdna::shared_memory_barrier();  // all waves have read the images of the tile before
+    clip_step();
+    arch::cdna::unrolled<writes>([&](auto write) { write_one<write>(); });
+    load_step();
+    arch::cdna::shared_memory_barrier();  // the images of step 0 are whole
+    arch::cdna::unrolled<reads>([&](auto read) { read_one<0, read>(); });
+  }
+
+  /// Multiplies a slice that is not the last, reading the fragments of the next one.
+  template <class Index>
+  RG_DEVICE RG_FORCE_INLINE void multiply_slice(Index) {
+    constexpr index_t slice = Index::value;
+    multiply_beside<slice, 0, instructions, reads>([&](auto read) { read_one<slice + 1, read>(); });
+  }
+
+  /// Multiplies the last slice while the next step goes into the images, its first slice into
+  /// registers, and the loads of the step after begin.
+  RG_DEVICE RG_FORCE_INLINE void finish_step() {
+    constexpr index_t last = slices - 1;
+    constexpr index_t half = instructions / 2;
+    clip_step();
+    multiply_beside<last, 0, half, writes>([&](auto write) { write_one<write>(); });
+    arch::cdna::shared_memory_barrier();  // the images of the next step are whole
+    const arch::cdna::Buffer a = a_feed_.step_buffer();
+    const arch::cdna::Buffer b = b_feed_.step_buffer();
+    multiply_beside<last, half, instructions, reads + loads>([&](auto operation) {
+      if constexpr (operation < reads)
+        read_one<0, operation>();
+      else
+        load_one<operation - reads>(a, b);
+    });
+    a_feed_.advance();
+    b_feed_.advance();
+    arch::cdna::forget(a_from_);
+    arch::cdna::forget(b_from_);
+  }
+
+  RG_DEVICE RG_FORCE_INLINE void load_step() {
+    const arch::cdna::Buffer a = a_feed_.step_buffer();
+    const arch::cdna::Buffer b = b_feed_.step_buffer();
+    arch::cdna::unrolled<loads>([&](auto load) { load_one<load>(a, b); });
+    a_feed_.advance();
+    b_feed_.advance();
+  }
+
+  RG_DEVICE RG_FORCE_INLINE void clip_step() {
+    a_feed_.clip();
+    b_feed_.clip();
+  }
+
+  template <index_t Load>
+  RG_DEVICE RG_FORCE_INLINE void load_one(const arch::cdna::Buffer& a,
+                                          const arch::cdna::Buffer& b) {
+    if constexpr (Load < AFeed::loads)
+      a_feed_.template load<Load>(a);
+    else
+      b_feed_.template load<Load - AFeed::loads>(b);
+  }
+
+  template <index_t Write>
+  RG_DEVICE RG_FORCE_INLINE void write_one() {
+    if constexpr (Write < AFeed::writes)
+      a_feed_.template write<Write>();
+    else
+      b_feed_.template write<Write - AFeed::writes>();
+  }
+
+  /// Reads a fragment of a slice, in the order in which the matrix instructions want them: the
+  /// first of A, all of B, the rest of A. Fragments of even and odd slices have registers of their
+  /// own.
+  template <index_t SliceIndex, index_t Read>
+  RG_DEVICE RG_FORCE_INLINE void read_one() {
+    constexpr index_t set = SliceIndex % 2;
+    constexpr index_t bits = SliceMap::chunk_bits(SliceIndex) * AImage::chunk_bytes;
+    if constexpr (Read >= 1 && Read <= Grid::col_tiles) {
+      constexpr index_t j = Read - 1;
+      b_[set][j] =
+          arch::cdna::shared_read(arch::cdna::flip(b_from_, bits) + j * 32 * BImage::row_bytes);
+    } else {
+      constexpr index_t i = Read == 0 ? 0 : Read - Grid::col_tiles;
+      a_[set][i] =
+          arch::cdna::shared_read(arch::cdna::flip(a_from_, bits) + i * 32 * AImage::row_bytes);
+    }
+  }
+
+  /// Issues the matrix instructions [First, Last) of a slice with `Operations` others spread
+  /// between all but the last eighth of them, in source order: the compiler alone would gather the
+  /// reads in front and wait for all of them.
+  template <index_t SliceIndex, index_t First, index_t Last, index_t Operations, class F>
+  RG_DEVICE RG_FORCE_INLINE void multiply_beside(const F& operation) {
+    constexpr index_t count = Last - First;
+    constexpr index_t spread = count - instructions / 8;
+    arch::cdna::unrolled<count>([&](auto x) {
+      constexpr index_t begin = min_of(ceil_div(x * Operations, spread), Operations);
+      constexpr index_t end = min_of(ceil_div((x + 1) * Operations, spread), Operations);
+      arch::cdna::unrolled<end - begin>([&](auto y) {
+        operation(std::integral_constant<index_t, begin + decltype(y)::value>{});
+      });
+      arch::cdna::keep_order();
+      matrix_instruction<SliceIndex % 2, First + decltype(x)::value>();
+      arch::cdna::keep_order();
+    });
+  }
+
+  /// The operands are swapped, D^T = B^T·A^T: a lane then holds consecutive columns of one row.
+  template <index_t Set, index_t Index>
+  RG_DEVICE RG_FORCE_INLINE void matrix_instruction() {
+    constexpr index_t j = Index % Grid::col_tiles;
+    constexpr index_t part = Index / Grid::col_tiles % Slice::instructions;
+    constexpr index_t i = Index / (Grid::col_tiles * Slice::instructions);
+    acc_[i][j] = Slice::template multiply<part>(b_[Set][j], a_[Set][i], acc_[i][j]);
+  }
+
+  AFeed a_feed_;
+  BFeed b_feed_;
+  SharedByte* a_from_;  // this lane's chunk of the wave's first fragment, slice 0
+  SharedByte* b_from_;
+  arch::cdna::Dwords4 a_[2][Grid::row_tiles];
+  arch::cdna::Dwords4 b_[2][Grid::col_tiles];
+  arch::cdna::Floats16 acc_[Grid::row_tiles][Grid::col_tiles];
+};
+
+/// Computes output tiles with matrix instructions: blocks stay resident and take every gridDim-th
+/// tile.
+///
+/// Requires: lhs and rhs of one 16-bit dtype in the layout of the config, one depth segment; base
+/// pointers and pitches multiples of 16 bytes (so is the begin of each tile: the dimension that is
+/// contiguous is not the ragged one); rows apart and near. Selection checks all of it
+/// (arch/cdna/window_limits.hpp).
+/// Guarantees: reads no row, column or depth index outside the work's; sums run in the same order
+/// whatever the tile, so results are bitwise repeatable.
+/// Cost: shared_bytes of shared memory; one launch.
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct Mfma {
+  using Element = typename TypesType::lhs;
+  using Out = typename TypesType::out;
+  static_assert(std::is_same_v<Element, typename TypesType::rhs>,
+                "the matrix instructions need lhs and rhs of one dtype");
+  static constexpr auto tile = Config::value;
+  static constexpr bool a_depth_contiguous = tile.layout == Layout::nn || tile.layout == Layout::nt;
+  static constexpr bool b_depth_contiguous = tile.layout == Layout::nt || tile.layout == Layout::tt;
+  static_assert(tile.layout != Layout::strided,
+                "TileConfig.layout must name one operand layout for the mfma engine");
+  static constexpr index_t lanes = tile.lanes;
+
+  template <bool DepthContiguous, index_t Outer>
+  using Feed = std::conditional_t<DepthContiguous,
+                                  arch::cdna::DepthMajorFeed<Outer, lanes>,
+                                  arch::cdna::OuterMajorFeed<Outer, lanes>>;
+  using AFeed = Feed<a_depth_contiguous, tile.block_m>;
+  using BFeed = Feed<b_depth_contiguous, tile.block_n>;
+  using Block = MfmaBlock<Element, AFeed, BFeed, WaveGrid<tile.block_m, tile.block_n, lanes>>;
+  static_assert(tile.block_k == AFeed::Image::depth,
+                "TileConfig.block_k must be the depth of the shared image (64)");
+
+  struct Prepared {};
+  static constexpr std::size_t shared_bytes = Block::shared_bytes;
+  static constexpr bool compiled_here = arch::cdna::compiled_here(shared_bytes);
+
+  static Status prepare(const Arguments&, Prepared&) noexcept { return {}; }
+
+  static RG_DEVICE void run(const Arguments&,
+                            const Prepared&,
+                            const EpilogueType& epilogue,
+                            unsigned char* shared) {
+    const Arguments& arguments = arch::cdna::first_kernel_parameter<Arguments>();
+    typename VariantType::template Decoder<tile.block_m, tile.block_n, arch::cdna::Wave> decoder(
+        arguments);
+    RoundRobin tiles(blockIdx.x, gridDim.x);
+    Block block(shared);
+    Work work;
+    while (decoder.decode(tiles.next(), work)) {
+      block.clear();
+      if (work.k_extent > 0) {
+        const Arguments& now = arch::cdna::read_again(arguments);
+        block.multiply(a_window(now.a, work), b_window(now.b, work), work.k_extent);
+      }
+      block.for_each_chunk(
+          work.rows,
+          work.cols,
+          TileStore<Out, EpilogueType>(arch::cdna::read_again(arguments), work, epilogue));
+    }
+  }
+
+ private:
+  static RG_DEVICE arch::cdna::FeedWindow a_window(const Operand<const void*>& a,
+                                                   const Work& work) {
+    return window(a.at<const Element>(work.slab, work.row_begin, work.k_begin) + work.outer.a,
+                  a_depth_contiguous ? a.stride.row : a.stride.col,
+                  work.k_extent,
+                  work.rows);
+  }
+  static RG_DEVICE arch::cdna::FeedWindow b_window(const Operand<const void*>& b,
+                                                   const Work& work) {
+    return window(b.at<const Element>(work.slab, work.k_begin, work.col_begin) + work.outer.b,
+                  b_depth_contiguous ? b.stride.col : b.stride.row,
+                  work.k_extent,
+                  work.cols);
+  }
+  static RG_DEVICE arch::cdna::FeedWindow window(const Element* begin,
+                                                 offset_t pitch_elems,
+                                                 offset_t depth,
+                                                 index_t outer) {
+    return {reinterpret_cast<const unsigned char*>(begin),
+            pitch_elems * static_cast<offset_t>(sizeof(Element)),
+            depth,
+            outer};
+  }
+};
+
+#endif
+
+}  // namespace engine
+}  // namespace RG_PLATFORM
+}  // namespace raggedgemm

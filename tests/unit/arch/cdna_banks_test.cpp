@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bank conflicts of every shared memory instruction of the CDNA engine, by enumeration: which lanes
+// an instruction serves together is published, so conflicts are arithmetic.
+//
+// Source of the phases: gfx942, 16-byte reads: AMD's ROCm blog on avoiding LDS bank conflicts;
+// gfx950 (64 banks for reads): measured by HipKittens; 16-byte writes: eight consecutive lanes on
+// 32 banks. "sequential" is the plain order that other documents give: the image must be free of
+// conflicts in either.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "raggedgemm/arch/cdna/feed.hpp"
+#include "raggedgemm/arch/cdna/matrix_map.hpp"
+#include "raggedgemm/arch/cdna/shared_image.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace raggedgemm;
+
+using Phases = std::vector<std::vector<index_t>>;
+
+struct Access {
+  const char* name;
+  Phases phases;
+  index_t banks;  // of four bytes
+};
+
+Phases sequential(index_t lanes_together) {
+  Phases phases;
+  for (index_t first = 0; first < 64; first += lanes_together) {
+    phases.emplace_back();
+    for (index_t lane = first; lane < first + lanes_together; ++lane) phases.back().push_back(lane);
+  }
+  return phases;
+}
+
+/// Runs of four lanes, as pairs of their first lanes, in each half of the wave.
+Phases pairs_of_runs(const std::vector<std::vector<index_t>>& runs) {
+  Phases phases;
+  for (const index_t half : {0, 32})
+    for (const auto& group : runs) {
+      phases.emplace_back();
+      for (const index_t first : group)
+        for (index_t lane = 0; lane < 4; ++lane) phases.back().push_back(half + first + lane);
+    }
+  return phases;
+}
+
+std::vector<Access> reads() {
+  return {{"gfx942 read", pairs_of_runs({{0, 20}, {4, 16}, {8, 28}, {12, 24}}), 32},
+          {"gfx942 read, sequential", sequential(8), 32},
+          {"gfx950 read", pairs_of_runs({{0, 12, 20, 24}, {4, 8, 16, 28}}), 64},
+          {"gfx950 read, sequential", sequential(16), 64}};
+}
+
+Access write() { return {"write", sequential(8), 32}; }
+
+/// Clocks that 64 lanes take for 16 bytes each, over those without conflicts.
+template <class AddressOfLane>
+double slowdown(const Access& access, const AddressOfLane& address_bytes) {
+  index_t clocks = 0;
+  index_t ideal = 0;
+  for (const auto& phase : access.phases) {
+    std::map<index_t, std::set<index_t>> dwords_of_bank;
+    for (const index_t lane : phase)
+      for (index_t d = 0; d < 4; ++d) {
+        const index_t dword = address_bytes(lane) / 4 + d;
+        dwords_of_bank[dword % access.banks].insert(dword);
+      }
+    std::size_t worst = 0;
+    for (const auto& bank : dwords_of_bank) worst = std::max(worst, bank.second.size());
+    clocks += static_cast<index_t>(worst);
+    ideal += ceil_div(static_cast<index_t>(phase.size()) * 4, access.banks);
+  }
+  return static_cast<double>(clocks) / static_cast<double>(ideal);
+}
+
+template <index_t Outer, index_t Lanes>
+void check_all_accesses() {
+  using Image = arch::cdna::SharedImage<Outer>;
+  using Slice = arch::cdna::SliceMap;
+  for (const Access& access : reads()) {
+    INFO(access.name);
+    for (index_t slice = 0; slice < Image::depth / Slice::depth; ++slice)
+      for (index_t first = 0; first < Outer; first += 32)
+        CHECK(slowdown(access, [&](index_t lane) {
+                return Image::offset_bytes(first + Slice::outer(lane),
+                                           Slice::chunk(lane) ^ Slice::chunk_bits(slice));
+              }) == 1.0);
+  }
+  using DepthMajor = arch::cdna::DepthMajorMap<Outer, Lanes>;
+  using OuterMajor = arch::cdna::OuterMajorMap<Outer, Lanes>;
+  for (index_t wave = 0; wave < Lanes / 64; ++wave) {
+    for (index_t load = 0; load < DepthMajor::loads; ++load)
+      CHECK(slowdown(write(), [&](index_t lane) {
+              const index_t l = wave * 64 + lane;
+              return Image::offset_bytes(DepthMajor::row(l, load), DepthMajor::chunk(l));
+            }) == 1.0);
+    for (index_t unit = 0; unit < OuterMajor::units; ++unit)
+      for (index_t column = 0; column < OuterMajor::unit_outer; ++column)
+        CHECK(slowdown(write(), [&](index_t lane) {
+                const index_t l = wave * 64 + lane;
+                return Image::offset_bytes(OuterMajor::outer(l, unit) + column,
+                                           OuterMajor::chunk(l, unit));
+              }) == 1.0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("no shared memory instruction of the CDNA engine has bank conflicts", "[arch][host]") {
+  SECTION("256 outer indices, 512 lanes") { check_all_accesses<256, 512>(); }
+  SECTION("128 outer indices, 256 lanes") { check_all_accesses<128, 256>(); }
+}
+
+TEST_CASE("the bank model sees the conflicts of an image without a twist", "[arch][host]") {
+  for (const Access& access : reads())
+    CHECK(slowdown(access, [](index_t lane) { return lane % 32 * 128 + lane / 32 * 16; }) > 2.0);
+}
