@@ -54,7 +54,9 @@ void print_head(const Settings& s, const RunFacts& facts, const Device& found) {
               static_cast<unsigned long long>(s.seed));
   std::printf("  timing    %d warm-ups, %d runs", s.warmups, s.runs);
   if (s.case_seconds > 0)
-    std::printf("; fewer where a case would take over %g s (3 runs at least)", s.case_seconds);
+    std::printf(
+        "; fewer where a case would take over %g s (at least 3; 1 of a call of 4 times that)",
+        s.case_seconds);
   std::printf("\n  cold      %s\n", facts.cold.c_str());
   std::printf(
       "  check     sampled rows of each result against f64 sums, before the clock starts\n");

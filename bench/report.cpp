@@ -153,14 +153,25 @@ class TablePrinter {
       return count > 0 ? std::exp(logs / count) : 0;
     };
     const std::string head(29, ' ');
+    const auto print_means_of = [&](const std::string& label,
+                                    const char* pattern,
+                                    const std::function<double(const CaseResult&)>& value) {
+      std::string line;
+      bool any = false;
+      for (const OpClass op : classes_) {
+        const double mean = mean_of(op, value);
+        any = any || mean > 0;
+        line += format(" %9s", mean > 0 ? format(pattern, mean).c_str() : "-");
+      }
+      if (any) std::printf("%s  %-26s%s\n", head.c_str(), label.c_str(), line.c_str());
+    };
     std::printf("geometric means over the shapes\n");
     for (const BackendId baseline : baselines)
-      print_line(head, std::string("native over ") + name_of(baseline), [&](OpClass op) {
-        return times_text(
-            mean_of(op, [&](const CaseResult& r) { return speedup(results_, r, baseline); }));
-      });
-    print_line(head, "native, fraction of floor", [&](OpClass op) {
-      return format("%.2f", mean_of(op, [](const CaseResult& r) { return r.fraction_of_floor(); }));
+      print_means_of(std::string("native over ") + name_of(baseline),
+                     "%.2fx",
+                     [&](const CaseResult& r) { return speedup(results_, r, baseline); });
+    print_means_of("native, fraction of floor", "%.2f", [](const CaseResult& r) {
+      return r.fraction_of_floor();
     });
   }
 

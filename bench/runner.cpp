@@ -196,11 +196,11 @@ std::vector<double> Runner::time_runs(Backend& backend, Timing& timing, std::str
     timed(true);
     const double call_seconds = 1e-6 * times.back();
     const double budget = settings_.case_seconds;
+    const int least = call_seconds > 4 * budget ? 1 : 3;
+    const double left = 0.9 * budget - call_seconds;
     warmups = std::clamp(static_cast<int>(0.1 * budget / call_seconds), 1, std::max(warmups, 1));
     runs = std::clamp(
-        static_cast<int>((0.9 * budget - call_seconds) / (call_seconds + evict_seconds_)),
-        std::min(runs, 3),
-        runs);
+        static_cast<int>(left / (call_seconds + evict_seconds_)), std::min(runs, least), runs);
   }
   while (static_cast<int>(times.size()) < warmups && error.empty()) timed(false);
   const int done = static_cast<int>(times.size());

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "check.hpp"
 #include "options.hpp"
 #include "result.hpp"
 #include "text.hpp"
@@ -179,6 +180,45 @@ void test_figures() {
   expect(speedup(results, native, BackendId::loop) == 0, "or ran out of memory");
 }
 
+/// Every backend on a ragged workload with an empty group and rows in no group; then the same
+/// results spoilt in each way that the check must see. Uses the host as the device.
+void test_check(OpClass op) {
+  Workload w;
+  w.op = op;
+  w.shape = {40, 24, 17, 4, ""};
+  w.sizes = {9, 0, 20, 3};
+  w.seed = 5;
+  w.complete();
+  Operands operands;
+  expect(Operands::make(w, operands), "small operands fit");
+  const Reference reference = Reference::make(w);
+  for (const BackendId id : all_backends) {
+    const std::unique_ptr<Backend> backend = make_backend(id, -1);
+    const Prepared prepared = backend->prepare(w, operands);
+    if (prepared.state == Prepared::State::not_available) continue;
+    expect(Reference::poison(operands).ok() && !reference.compare(operands.out.data()).empty(),
+           "unwritten output fails the check");
+    expect(backend->run(w, operands).ok(), "the backend runs");
+    const std::string wrong = reference.compare(operands.out.data());
+    if (!wrong.empty()) std::printf("%s %s: %s\n", name_of(op), name_of(id), wrong.c_str());
+    expect(wrong.empty(), "a right result passes the check");
+  }
+  float* const out = static_cast<float*>(operands.out.data());
+  const auto spoilt = [&](offset_t at, float by) {
+    const float kept = out[at];
+    out[at] += by;
+    const bool seen = !reference.compare(out).empty();
+    out[at] = kept;
+    return seen;
+  };
+  const offset_t last = w.multiply.out_elems() - 1;  // of the last slab, or in the tail
+  expect(spoilt(0, 1e-3F) && spoilt(last, 1e-3F), "a small error at an end of the output is seen");
+  expect(!spoilt(0, 1e-8F), "a rounding error is not");
+  const offset_t empty =
+      op == OpClass::wgrad_wi ? w.multiply.c * w.multiply.o : w.sum * w.multiply.o;
+  expect(spoilt(empty, 1e-30F), "a slab or row without terms must be zero exactly");
+}
+
 }  // namespace
 }  // namespace raggedgemm::bench
 
@@ -188,6 +228,8 @@ int main() {
   test_group_sizes();
   test_settings();
   test_figures();
+  if (!on_gpu)
+    for (const OpClass op : {OpClass::fwd_wi, OpClass::dgrad_wi, OpClass::wgrad_wi}) test_check(op);
   std::printf("%s\n", failures == 0 ? "bench_test: all passed" : "bench_test: FAILED");
   return failures == 0 ? 0 : 1;
 }

@@ -27,10 +27,9 @@ MISSING_KERNEL_SHARED_BYTES = 4112  # arch/simt/shared_memory.hpp
 
 
 def tool(name):
-    """An LLVM tool, with or without a version suffix."""
-    candidates = [name] + [f"{name}-{version}" for version in range(30, 15, -1)]
-    for directory in ("/opt/rocm/llvm/bin", "/usr/bin"):
-        candidates += [os.path.join(directory, name)]
+    """An LLVM tool: the newest with a version suffix, ROCm's own, or the plain name."""
+    candidates = [f"{name}-{version}" for version in range(30, 17, -1)]
+    candidates += [os.path.join("/opt/rocm/llvm/bin", name), name]
     for candidate in candidates:
         path = shutil.which(candidate)
         if path:

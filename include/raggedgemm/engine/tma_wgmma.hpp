@@ -10,6 +10,7 @@
 #include "raggedgemm/arch/simt/wave.hpp"
 #include "raggedgemm/arch/sm90/barrier.hpp"
 #include "raggedgemm/arch/sm90/lane_map.hpp"
+#include "raggedgemm/arch/sm90/store.hpp"
 #include "raggedgemm/arch/sm90/target.hpp"
 #include "raggedgemm/arch/sm90/tensor_map.hpp"
 #include "raggedgemm/arch/sm90/tma.hpp"
@@ -312,7 +313,7 @@ struct TmaWgmma {
     index_t previous = 0;  // stage of the step before
     for (index_t step = 0; step < steps; ++step) {
       shared.full[at.slot].wait(at.parity);
-      multiply_stage(acc, shared, at.slot, group, step > 0);
+      multiply_stage<tile.block_k / 16>(acc, shared, at.slot, group, step > 0);
       if (step > 0) {
         arch::sm90::multiply_wait<1>();
         release(shared, previous);
@@ -320,15 +321,18 @@ struct TmaWgmma {
       previous = at.slot;
       at.advance();
     }
-    arch::sm90::multiply_wait<0>();
-    if (steps > 0) release(shared, previous);
-    // Outside the loop and with its own wait: inside, ptxas would serialise every multiply.
     if constexpr (ragged_depth) {
+      // Outside the loop: a branch inside would make ptxas serialise every multiply.
       if (tail > 0) {
         shared.full[at.slot].wait(at.parity);
-        clear_tail(shared, at.slot, group, tail);
-        multiply_stage(acc, shared, at.slot, group, steps > 0);
-        arch::sm90::multiply_wait<0>();
+        clear_tail(shared, at.slot, group, tail);  // while the last whole step is multiplied
+      }
+    }
+    arch::sm90::multiply_wait<0>();
+    if (steps > 0) release(shared, previous);
+    if constexpr (ragged_depth) {
+      if (tail > 0) {
+        multiply_tail(acc, shared, at.slot, group, tail, steps > 0);
         release(shared, at.slot);
         at.advance();
       }
@@ -337,7 +341,31 @@ struct TmaWgmma {
     for (index_t i = 0; i < atoms; ++i) arch::sm90::settle(acc[i]);
   }
 
-  /// Issues the multiplies of one stage as one batch.
+  /// Only as many steps of 16 as hold depth of this group. Each path has its own wait: joined paths
+  /// would be serialised.
+  static RG_DEVICE RG_FORCE_INLINE void multiply_tail(Accumulator& acc,
+                                                      Shared& shared,
+                                                      index_t stage,
+                                                      index_t group,
+                                                      index_t tail,
+                                                      bool accumulate) {
+    if (tail > 48) {
+      multiply_stage<4>(acc, shared, stage, group, accumulate);
+      arch::sm90::multiply_wait<0>();
+    } else if (tail > 32) {
+      multiply_stage<3>(acc, shared, stage, group, accumulate);
+      arch::sm90::multiply_wait<0>();
+    } else if (tail > 16) {
+      multiply_stage<2>(acc, shared, stage, group, accumulate);
+      arch::sm90::multiply_wait<0>();
+    } else {
+      multiply_stage<1>(acc, shared, stage, group, accumulate);
+      arch::sm90::multiply_wait<0>();
+    }
+  }
+
+  /// Issues the multiplies of the first `K16Steps` steps of 16 of one stage as one batch.
+  template <index_t K16Steps>
   static RG_DEVICE RG_FORCE_INLINE void multiply_stage(
       Accumulator& acc, Shared& shared, index_t stage, index_t group, bool accumulate) {
     using Layout16 = arch::sm90::OperandLayout;
@@ -348,7 +376,7 @@ struct TmaWgmma {
         Layout16::descriptor(b_major, arch::sm90::shared_address(shared.b[stage]));
     arch::sm90::multiply_fence();
     RG_UNROLL
-    for (index_t k16 = 0; k16 < tile.block_k / 16; ++k16) RG_UNROLL
+    for (index_t k16 = 0; k16 < K16Steps; ++k16) RG_UNROLL
     for (index_t i = 0; i < atoms; ++i)
       arch::sm90::multiply<dtype, a_major, b_major>(
           acc[i],
@@ -363,29 +391,56 @@ struct TmaWgmma {
     if (Wave::lane() == 0) shared.empty[stage].arrive();
   }
 
-  /// Clears depth indices `tail` … block_k - 1 of the stage, on both operands (0·NaN is NaN). Each
+  /// Clears depth indices `tail` to the next multiple of 16, on both operands (0·NaN is NaN). Each
   /// group clears its own rows of A and all of B: both write the same zeros.
   static RG_DEVICE RG_FORCE_INLINE void clear_tail(Shared& shared,
                                                    index_t stage,
                                                    index_t group,
                                                    index_t tail) {
-    constexpr index_t chunk_elems = 64 * tile.block_k;  // [block_k][64], a depth index is a row
+    constexpr index_t chunk_elems = 64 * tile.block_k;  // [block_k][64]: a depth index is a row
     constexpr index_t unit_elems = 8;                   // 16 bytes
-    Element16* const a = shared.a[stage] + group * atoms * chunk_elems;
-    Element16* const b = shared.b[stage];
-    for (index_t unit = tail * (64 / unit_elems) + static_cast<index_t>(threadIdx.x) % group_lanes;
-         unit < chunk_elems / unit_elems;
-         unit += group_lanes) {
+    constexpr index_t units_per_row = 64 / unit_elems;
+    static_assert(15 * units_per_row <= group_lanes, "one unit a lane must clear a tail");
+    const index_t units = (round_up(tail, 16) - tail) * units_per_row;  // of each chunk
+    const index_t lane = static_cast<index_t>(threadIdx.x % group_lanes);
+    if (lane < units) {
+      const index_t at = (tail * units_per_row + lane) * unit_elems;
+      Element16* const a = shared.a[stage] + group * atoms * chunk_elems + at;
+      Element16* const b = shared.b[stage] + at;
       RG_UNROLL
-      for (index_t c = 0; c < atoms; ++c)
-        *reinterpret_cast<uint4*>(a + c * chunk_elems + unit * unit_elems) = uint4{};
+      for (index_t c = 0; c < atoms; ++c) *reinterpret_cast<uint4*>(a + c * chunk_elems) = uint4{};
       RG_UNROLL
       for (index_t c = 0; c < tile.block_n / 64; ++c)
-        *reinterpret_cast<uint4*>(b + c * chunk_elems + unit * unit_elems) = uint4{};
+        *reinterpret_cast<uint4*>(b + c * chunk_elems) = uint4{};
     }
     arch::sm90::fence_shared_for_async_proxy();
     arch::sm90::named_barrier<group_lanes>(1 + group);  // all of the group's zeros are written
   }
+
+  // Columns of one chunk: 16 bytes of output, but no less than a unit of the staging tile.
+  static constexpr index_t width =
+      max_of(static_cast<index_t>(16 / sizeof(Out)), StagingTile::unit_elems);
+  static constexpr index_t chunks_per_row = StagingTile::cols / width;
+  static constexpr index_t rows_per_step = Wave::lanes / chunks_per_row;  // of the whole warp
+
+  /// The store of one tile, and whether chunks of it can be stored 16 bytes at a time.
+  struct Destination {
+    TileStore<Out, EpilogueType> store_chunk;
+    Out* first;  ///< of this lane: row lane / chunks_per_row, that chunk's first column
+    offset_t row_stride;
+    bool wide;
+
+    RG_DEVICE RG_FORCE_INLINE Destination(const Arguments& arguments,
+                                          const Work& work,
+                                          const EpilogueType& epilogue)
+        : store_chunk(arguments, work, epilogue),
+          first(arguments.d.template at<Out>(
+                    work.slab, work.row_begin + Wave::lane() / chunks_per_row, work.col_begin) +
+                Wave::lane() % chunks_per_row * width),
+          row_stride(arguments.d.stride.row),
+          wide(arguments.d.stride.col == 1 && reinterpret_cast<std::uintptr_t>(first) % 16 == 0 &&
+               arguments.d.stride.row * static_cast<offset_t>(sizeof(Out)) % 16 == 0) {}
+  };
 
   /// Sends the accumulator through the warp's staging tile, 16 rows x 64 columns at a time, so that
   /// each lane gets a chunk of a row whose store is 16 bytes wide.
@@ -395,12 +450,12 @@ struct TmaWgmma {
                                               const EpilogueType& epilogue,
                                               float* staging,
                                               index_t wave_row) {
-    const TileStore<Out, EpilogueType> store_chunk(arguments, work, epilogue);
+    const Destination to(arguments, work, epilogue);
     RG_UNROLL
     for (index_t i = 0; i < atoms; ++i)
       store_atom(acc[i],
                  work,
-                 store_chunk,
+                 to,
                  staging,
                  wave_row + i * atom_rows,
                  std::make_integer_sequence<index_t, tile.block_n / StagingTile::cols>{});
@@ -410,74 +465,91 @@ struct TmaWgmma {
   template <index_t... ColChunks>
   static RG_DEVICE RG_FORCE_INLINE void store_atom(const float (&acc)[tile.block_n / 2],
                                                    const Work& work,
-                                                   const TileStore<Out, EpilogueType>& store_chunk,
+                                                   const Destination& to,
                                                    float* staging,
                                                    index_t row,
                                                    std::integer_sequence<index_t, ColChunks...>) {
-    (store_columns<ColChunks>(acc, work, store_chunk, staging, row), ...);
+    (store_columns<ColChunks>(acc, work, to, staging, row), ...);
   }
 
   template <index_t ColChunk>
-  static RG_DEVICE RG_FORCE_INLINE void store_columns(
-      const float (&acc)[tile.block_n / 2],
-      const Work& work,
-      const TileStore<Out, EpilogueType>& store_chunk,
-      float* staging,
-      index_t row) {
+  static RG_DEVICE RG_FORCE_INLINE void store_columns(const float (&acc)[tile.block_n / 2],
+                                                      const Work& work,
+                                                      const Destination& to,
+                                                      float* staging,
+                                                      index_t row) {
     constexpr index_t col = ColChunk * StagingTile::cols;
     if (row >= work.rows || col >= work.cols) return;
-    stage_fragment<ColChunk>(acc, staging, work.k_extent > 0);
-    __syncwarp();  // the staging tile is whole
-    store_rows(store_chunk, work, staging, row, col);
+    if (work.k_extent > 0)
+      stage_fragment<ColChunk>(acc, staging);
+    else
+      stage_zeros(staging);  // nothing was multiplied: the accumulator was never written
+    __syncwarp();            // the staging tile is whole
+    if (to.wide && row + StagingTile::rows <= work.rows && col + StagingTile::cols <= work.cols)
+      store_rows_wide(to, staging, row, col);
+    else
+      store_rows_masked(to, work, staging, row, col);
     __syncwarp();  // all lanes have read it; it may be overwritten
   }
 
-  /// Without a product the accumulator was never written: zeros go out.
   template <index_t ColChunk>
   static RG_DEVICE RG_FORCE_INLINE void stage_fragment(const float (&acc)[tile.block_n / 2],
-                                                       float* staging,
-                                                       bool has_product) {
+                                                       float* staging) {
     using Map = arch::sm90::AccumulatorMap;
     constexpr index_t elems = StagingTile::cols / Map::slice_cols * Map::elems_per_slice;
     RG_UNROLL
     for (index_t e = 0; e < elems; e += Map::pair) {
-      constexpr index_t from = ColChunk * elems;
-      float2 pair;
-      pair.x = has_product ? acc[from + e] : 0.0F;
-      pair.y = has_product ? acc[from + e + 1] : 0.0F;
-      *reinterpret_cast<float2*>(staging + StagingTile::offset(Map::row(Wave::lane(), e),
-                                                               Map::col(Wave::lane(), e))) = pair;
+      const index_t to = StagingTile::offset(Map::row(Wave::lane(), e), Map::col(Wave::lane(), e));
+      arch::sm90::store_shared_pair(
+          staging + to, acc[ColChunk * elems + e], acc[ColChunk * elems + e + 1]);
     }
   }
 
-  static RG_DEVICE RG_FORCE_INLINE void store_rows(const TileStore<Out, EpilogueType>& store_chunk,
-                                                   const Work& work,
-                                                   const float* staging,
-                                                   index_t row,
-                                                   index_t col) {
-    // Columns of one chunk: 16 bytes of output, but no less than a unit of the staging tile.
-    constexpr index_t width =
-        max_of(static_cast<index_t>(16 / sizeof(Out)), StagingTile::unit_elems);
-    constexpr index_t chunks_per_row = StagingTile::cols / width;
-    // Not unrolled: a custom epilogue would be repeated for every column of the tile.
-    for (index_t i = 0; i < StagingTile::elems / width / Wave::lanes; ++i) {
-      const index_t chunk = i * Wave::lanes + Wave::lane();
-      const index_t r = chunk / chunks_per_row;
-      const index_t c = chunk % chunks_per_row * width;
-      if (row + r < work.rows && col + c < work.cols) {
-        Chunk<float, width> value;
-        RG_UNROLL
-        for (index_t v = 0; v < width; v += StagingTile::unit_elems) {
-          const float4 unit =
-              *reinterpret_cast<const float4*>(staging + StagingTile::offset(r, c + v));
-          value[v] = unit.x;
-          value[v + 1] = unit.y;
-          value[v + 2] = unit.z;
-          value[v + 3] = unit.w;
-        }
-        store_chunk(row + r, col + c, value);
-      }
+  static RG_DEVICE RG_FORCE_INLINE void stage_zeros(float* staging) {
+    for (index_t i = Wave::lane(); i < StagingTile::elems / 4; i += Wave::lanes)
+      reinterpret_cast<float4*>(staging)[i] = float4{};
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE Chunk<float, width> staged_chunk(const float* staging,
+                                                                    index_t row,
+                                                                    index_t col) {
+    Chunk<float, width> value;
+    RG_UNROLL
+    for (index_t v = 0; v < width; v += StagingTile::unit_elems) {
+      const float4 unit =
+          *reinterpret_cast<const float4*>(staging + StagingTile::offset(row, col + v));
+      value[v] = unit.x;
+      value[v + 1] = unit.y;
+      value[v + 2] = unit.z;
+      value[v + 3] = unit.w;
     }
+    return value;
+  }
+
+  /// Every row and column exists and every chunk is 16-byte aligned.
+  static RG_DEVICE RG_FORCE_INLINE void store_rows_wide(const Destination& to,
+                                                        const float* staging,
+                                                        index_t row,
+                                                        index_t col) {
+    const index_t r = Wave::lane() / chunks_per_row;
+    const index_t c = Wave::lane() % chunks_per_row * width;
+    Out* out = to.first + row * to.row_stride + col;
+    for (index_t i = 0; i < StagingTile::rows / rows_per_step; ++i) {
+      const index_t chunk_row = i * rows_per_step + r;
+      const Chunk<Out, width> chunk = to.store_chunk.finish(
+          row + chunk_row, col + c, staged_chunk(staging, chunk_row, c), out, width);
+      arch::sm90::store_aligned(out, chunk);
+      out += rows_per_step * to.row_stride;
+    }
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE void store_rows_masked(
+      const Destination& to, const Work& work, const float* staging, index_t row, index_t col) {
+    const index_t r = Wave::lane() / chunks_per_row;
+    const index_t c = Wave::lane() % chunks_per_row * width;
+    for (index_t i = r; i < StagingTile::rows; i += rows_per_step)
+      if (row + i < work.rows && col + c < work.cols)
+        to.store_chunk(row + i, col + c, staged_chunk(staging, i, c));
   }
 };
 

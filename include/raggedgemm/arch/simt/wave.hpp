@@ -20,7 +20,7 @@ template <index_t Lanes>
 struct Wave {
   static constexpr index_t lanes = Lanes;
 
-  static RG_DEVICE index_t lane() { return static_cast<index_t>(threadIdx.x) % Lanes; }
+  static RG_DEVICE index_t lane() { return static_cast<index_t>(threadIdx.x % Lanes); }
 
   static RG_DEVICE std::uint64_t ballot(bool predicate) {
 #if RG_PLATFORM_HIP
