@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0
- * The C interface: general ragged dots with dtypes, ranks and dimension numbers known at run time.
+// SPDX-License-Identifier: Apache-2.0
+/* The C interface: general ragged dots with dtypes, ranks and dimension numbers known at run time.
  * Link raggedgemm::compiled, or the shared library raggedgemm_c (option RAGGEDGEMM_BUILD_SHARED).
  */
 #pragma once
