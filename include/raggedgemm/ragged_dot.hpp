@@ -27,7 +27,7 @@ namespace detail {
 
 template <class T, int Rank, class Pointer>
 BasicTensor<Pointer> tensor_of(const View<T, Rank>& view, Pointer data) noexcept {
-  static_assert(Rank <= max_rank, "a tensor has a rank of at most 8; merge dimensions of the view");
+  static_assert(Rank <= max_rank, "views of a general ragged dot have a rank of at most 8");
   BasicTensor<Pointer> tensor;
   tensor.data = data;
   tensor.dtype = dtype_of<T>;

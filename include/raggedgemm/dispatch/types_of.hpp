@@ -19,12 +19,14 @@ struct DTypeIs {
 
 }  // namespace detail
 
-/// The DType of a C++ element type.
+/// The DType of a C++ element type; DType::custom for a user's type that specialises Element.
 template <class T>
-struct DTypeOf {
-  static_assert(!std::is_same_v<T, T>,
-                "element type must be float, double, std::int8_t, std::int32_t, raggedgemm::bf16, "
-                "fp16 or an fp8 type; reinterpret a vendor's pointer as one of these");
+struct DTypeOf : detail::DTypeIs<DType::custom> {
+  static_assert(
+      requires { typename Element<T>::compute; },
+      "element type must be float, double, std::int8_t, std::int32_t, raggedgemm::bf16, "
+      "fp16 or an fp8 type, or specialise raggedgemm::Element; reinterpret a vendor's "
+      "pointer as one of these");
 };
 template <>
 struct DTypeOf<bf16> : detail::DTypeIs<DType::bf16> {};

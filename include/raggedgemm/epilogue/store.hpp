@@ -91,17 +91,17 @@ class TileStore {
 
   template <class Compute>
   [[nodiscard]] RG_HOST_DEVICE Compute alpha() const {
-    if constexpr (std::is_same_v<Compute, float>)
-      return alpha_;
-    else
+    if constexpr (std::is_same_v<Compute, double> || std::is_integral_v<Compute>)
       return static_cast<Compute>(alpha_f64_);
+    else
+      return static_cast<Compute>(alpha_);
   }
   template <class Compute>
   [[nodiscard]] RG_HOST_DEVICE Compute beta() const {
-    if constexpr (std::is_same_v<Compute, float>)
-      return beta_;
-    else
+    if constexpr (std::is_same_v<Compute, double> || std::is_integral_v<Compute>)
       return static_cast<Compute>(beta_f64_);
+    else
+      return static_cast<Compute>(beta_);
   }
 
   /// At most 16 bytes, so that one store instruction moves it where the address allows.

@@ -14,7 +14,10 @@
 namespace raggedgemm {
 
 /// What the library asks of an element type `T`: `compute` is the type that its products
-/// accumulate in, `widen` is exact, `round` is the single rounding of a result.
+/// accumulate in, `widen` is exact, `round` is the single rounding of a result. A user's
+/// specialisation makes a type usable in every call (examples/custom_dtype.cpp); its compute type
+/// is trivially copyable, zero when value-initialised and as all-zero bytes, and has +=, * and a
+/// conversion from float.
 template <class T>
 struct Element;
 

@@ -19,8 +19,10 @@ enum class DType : std::int32_t {
   e5m2 = 7,      ///< OCP fp8
   e4m3fnuz = 8,  ///< gfx942's fp8
   e5m2fnuz = 9,  ///< gfx942's bf8
+  custom = 10,   ///< a user's type, by a specialisation of Element; known to templates only
 };
 
+/// The dtypes that exist at run time: all but `custom`.
 inline constexpr std::int32_t dtype_count = 10;
 
 constexpr const char* name_of(DType dtype) noexcept {
@@ -35,6 +37,7 @@ constexpr const char* name_of(DType dtype) noexcept {
     case DType::e5m2: return "e5m2";
     case DType::e4m3fnuz: return "e4m3fnuz";
     case DType::e5m2fnuz: return "e5m2fnuz";
+    case DType::custom: return "custom";
   }
   return "unknown";
 }
@@ -50,7 +53,8 @@ constexpr std::int32_t bytes_of(DType dtype) noexcept {
     case DType::e4m3fn:
     case DType::e5m2:
     case DType::e4m3fnuz:
-    case DType::e5m2fnuz: return 1;
+    case DType::e5m2fnuz:
+    case DType::custom: return 1;
   }
   return 1;
 }
