@@ -77,6 +77,7 @@ struct Simple {
                                         const Work& work,
                                         const OuterOffsets& segment,
                                         Block& block) {
+    if (work.k_extent == 0) return;  // the operands may have no elements, and null for an address
     constexpr index_t block_k = Config::value.block_k;
     const Rhs* b = arguments.b.template at<const Rhs>(work.slab, work.k_begin, work.col_begin) +
                    work.outer.b + segment.b;
