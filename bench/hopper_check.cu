@@ -498,14 +498,14 @@ int check_everything(const std::vector<Case>& cases) {
   using rg::Variant;
   check_all<Variant::non_contracting, rg::bf16, rg::bf16>(
       cases, {"wgmma_nn_128x256x64", "wgmma_nt_128x256x64"});
-  check_all<Variant::contracting, rg::bf16, rg::bf16>(cases, {"wgmma_tn_128x256x64"});
+  check_all<Variant::contracting, rg::bf16, rg::bf16>(cases, {"wgmma_tn_128x128x64"});
   check_all<Variant::batch, rg::bf16, rg::bf16>(cases,
                                                 {"wgmma_nn_128x256x64", "wgmma_nt_128x256x64"});
   check_all<Variant::non_contracting, rg::fp16, rg::fp16>(
       cases, {"wgmma_nn_128x256x64", "wgmma_nt_128x256x64"});
-  check_all<Variant::contracting, rg::fp16, rg::fp16>(cases, {"wgmma_tn_128x256x64"});
+  check_all<Variant::contracting, rg::fp16, rg::fp16>(cases, {"wgmma_tn_128x128x64"});
   check_all<Variant::non_contracting, rg::bf16, float>(cases, {"wgmma_nn_128x256x64"});
-  check_all<Variant::contracting, rg::bf16, float>(cases, {"wgmma_tn_128x256x64"});
+  check_all<Variant::contracting, rg::bf16, float>(cases, {"wgmma_tn_128x128x64"});
   check_epilogue(cases, "wgmma_nn_128x256x64");
   std::printf("%d checks, %d failed\n", checks, failures);
   return failures == 0 ? 0 : 1;
@@ -673,7 +673,7 @@ int time_everything() {
     time_shape<Variant::non_contracting>(timer, blas, "wgmma_nt_128x256x64", m, k, n, g, skewed);
   };
   const auto tn = [&](offset_t m, offset_t k, offset_t n, offset_t g, bool skewed) {
-    time_shape<Variant::contracting>(timer, blas, "wgmma_tn_128x256x64", m, k, n, g, skewed);
+    time_shape<Variant::contracting>(timer, blas, "wgmma_tn_128x128x64", m, k, n, g, skewed);
   };
   nn(15360, 6144, 20480, 32, false);
   nn(15360, 6144, 20480, 32, true);

@@ -47,9 +47,9 @@ inline constexpr std::array config_table{
               {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
                .layout = Layout::nt, .supergroup = 8},
               16, true, true, "bench/hopper_check"},
-    ConfigRow{"wgmma_tn_128x256x64", Arch::sm90, half_floats, false, bit_of(Variant::contracting), 0, any_extent,
-              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
-               .layout = Layout::tn, .supergroup = 8},
+    ConfigRow{"wgmma_tn_128x128x64", Arch::sm90, half_floats, false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 6, .lanes = 384,
+               .layout = Layout::tn, .supergroup = 8, .tiles_at_once = 2},
               16, true, true, "bench/hopper_check"},
     // CDNA: MFMA. 256 x 256 for groups that fill it, two blocks of 128 x 128 a multiprocessor below.
     ConfigRow{"mfma_nn_256x256x64", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 129, any_extent,

@@ -34,6 +34,7 @@ struct TileConfig {
   index_t lanes = 1;                ///< lanes of a block
   Layout layout = Layout::strided;  ///< the operand layout the engine is written for; strided: any
   index_t supergroup = 1;           ///< tiles across a band of the tile order
+  index_t tiles_at_once = 1;        ///< tma_wgmma: 2 gives each consumer group a tile of its own
 
   constexpr bool operator==(const TileConfig&) const = default;
 };

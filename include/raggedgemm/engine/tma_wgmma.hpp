@@ -40,6 +40,10 @@ struct RingPosition {
       parity ^= 1;
     }
   }
+  RG_DEVICE RG_FORCE_INLINE void skip(index_t slots) {
+    parity ^= (slot + slots) / Slots & 1;
+    slot = (slot + slots) % Slots;
+  }
 };
 
 /// Computes output tiles with TMA and WGMMA, persistent blocks, one per multiprocessor.
@@ -58,10 +62,15 @@ struct TmaWgmma {
 
   static constexpr auto tile = Config::value;
   static constexpr index_t group_lanes = 128;  // a warpgroup
-  static constexpr index_t consumers = 2;      // warpgroups; each owns half of the tile's rows
-  static constexpr index_t consumer_waves = consumers * group_lanes / Wave::lanes;
+  static constexpr index_t consumers = 2;      // warpgroups
+  // Ping-pong: each consumer group has every second tile to itself, and stores it while the other
+  // group multiplies. Otherwise both share a tile, and each owns half of its rows.
+  static constexpr bool ping_pong = tile.tiles_at_once == 2;
+  static constexpr index_t groups_per_tile = ping_pong ? 1 : consumers;
+  static constexpr index_t group_waves = group_lanes / Wave::lanes;
+  static constexpr index_t consumer_waves = consumers * group_waves;
   static constexpr index_t atom_rows = arch::sm90::AccumulatorMap::rows;
-  static constexpr index_t atoms = tile.block_m / (consumers * atom_rows);
+  static constexpr index_t atoms = tile.block_m / (groups_per_tile * atom_rows);
   static constexpr index_t work_slots = 4;                             // tiles decoded ahead
   static constexpr index_t elems_per_lane = atoms * tile.block_n / 2;  // of the accumulator
   // A block starts with 3 x 168 registers for each lane of a warpgroup, and the roles share them
@@ -81,8 +90,10 @@ struct TmaWgmma {
                 "TileConfig.lanes must be 384 for tma_wgmma: a producer and two consumer groups");
   static_assert(tile.block_k == 64,
                 "TileConfig.block_k must be 64 for tma_wgmma: one 128-byte swizzle row of 16-bit");
-  static_assert(tile.block_m % (consumers * atom_rows) == 0,
-                "TileConfig.block_m must be a multiple of 128 for tma_wgmma");
+  static_assert(tile.tiles_at_once == 1 || tile.tiles_at_once == consumers,
+                "TileConfig.tiles_at_once must be 1 or 2 for tma_wgmma");
+  static_assert(tile.block_m % (groups_per_tile * atom_rows) == 0,
+                "TileConfig.block_m must be a multiple of 128 (of 64 with two tiles at once)");
   static_assert(tile.block_n % 64 == 0 && tile.block_n <= 256,
                 "TileConfig.block_n must be a multiple of 64 up to 256 for tma_wgmma");
   static_assert(tile.layout != Layout::strided,
@@ -104,7 +115,8 @@ struct TmaWgmma {
     alignas(128) float staging[consumer_waves][StagingTile::elems];
     WorkSlot work[work_slots];
     Barrier full[tile.stages];   // both operands of the stage have arrived
-    Barrier empty[tile.stages];  // every consumer warp has read the stage
+    Barrier empty[tile.stages];  // every consumer warp of the tile has read the stage
+    Barrier turn[consumers];     // ping-pong: the other group has seen all stages of its tile
     Barrier work_full[work_slots];
     Barrier work_empty[work_slots];  // the loading warp and every consumer warp have read it
   };
@@ -176,12 +188,13 @@ struct TmaWgmma {
   static RG_DEVICE RG_FORCE_INLINE void initialize_barriers(Shared& shared) {
     for (index_t s = 0; s < tile.stages; ++s) {
       shared.full[s].initialize(1);
-      shared.empty[s].initialize(consumer_waves);
+      shared.empty[s].initialize(groups_per_tile * group_waves);
     }
     for (index_t s = 0; s < work_slots; ++s) {
       shared.work_full[s].initialize(1);
       shared.work_empty[s].initialize(1 + consumer_waves);
     }
+    for (index_t g = 0; g < consumers; ++g) shared.turn[g].initialize(group_waves);
     arch::sm90::fence_barrier_initialization();
   }
 
@@ -286,19 +299,30 @@ struct TmaWgmma {
                                                            const EpilogueType& epilogue,
                                                            Shared& shared,
                                                            index_t consumer_wave) {
-    constexpr index_t group_waves = group_lanes / Wave::lanes;
     const index_t group = consumer_wave / group_waves;
     RingPosition<work_slots> work_at;
     RingPosition<tile.stages> at;
     Work work;
-    while (next_work(shared, work_at, work)) {
+    for (index_t tile_count = 0; next_work(shared, work_at, work); ++tile_count) {
+      if (ping_pong && tile_count % consumers != group) {
+        at.skip(ceil_div(static_cast<index_t>(work.k_extent), tile.block_k));
+        continue;
+      }
+      // A parity names one of two laps only: without turns, a group ahead of its tile's stages
+      // would take an older lap for its own.
+      if (ping_pong) shared.turn[group].wait((tile_count / consumers & 1) ^ (group ^ 1));
       Accumulator acc;
       multiply(acc, work, shared, at, group);
       // This warp's first row of its group's first atom.
       const index_t row =
-          group * atoms * atom_rows + consumer_wave % group_waves * StagingTile::rows;
+          first_atom(group) * atom_rows + consumer_wave % group_waves * StagingTile::rows;
       store(acc, work, arguments, epilogue, shared.staging[consumer_wave], row);
     }
+  }
+
+  /// The group's first 64 rows of the tile.
+  static RG_DEVICE RG_FORCE_INLINE index_t first_atom(index_t group) {
+    return ping_pong ? 0 : group * atoms;
   }
 
   /// acc = A·B over the work's depth; untouched when that is 0.
@@ -328,6 +352,7 @@ struct TmaWgmma {
         clear_tail(shared, at.slot, group, tail);  // while the last whole step is multiplied
       }
     }
+    if (ping_pong && Wave::lane() == 0) shared.turn[group ^ 1].arrive();
     arch::sm90::multiply_wait<0>();
     if (steps > 0) release(shared, previous);
     if constexpr (ragged_depth) {
@@ -371,7 +396,7 @@ struct TmaWgmma {
     using Layout16 = arch::sm90::OperandLayout;
     const std::uint64_t a =
         Layout16::descriptor(a_major, arch::sm90::shared_address(shared.a[stage])) +
-        static_cast<std::uint64_t>(group * atoms) * Layout16::rows64_step();
+        static_cast<std::uint64_t>(first_atom(group)) * Layout16::rows64_step();
     const std::uint64_t b =
         Layout16::descriptor(b_major, arch::sm90::shared_address(shared.b[stage]));
     arch::sm90::multiply_fence();
@@ -405,7 +430,7 @@ struct TmaWgmma {
     const index_t lane = static_cast<index_t>(threadIdx.x % group_lanes);
     if (lane < units) {
       const index_t at = (tail * units_per_row + lane) * unit_elems;
-      Element16* const a = shared.a[stage] + group * atoms * chunk_elems + at;
+      Element16* const a = shared.a[stage] + first_atom(group) * chunk_elems + at;
       Element16* const b = shared.b[stage] + at;
       RG_UNROLL
       for (index_t c = 0; c < atoms; ++c) *reinterpret_cast<uint4*>(a + c * chunk_elems) = uint4{};
@@ -426,20 +451,32 @@ struct TmaWgmma {
   /// The store of one tile, and whether chunks of it can be stored 16 bytes at a time.
   struct Destination {
     TileStore<Out, EpilogueType> store_chunk;
-    Out* first;  ///< of this lane: row lane / chunks_per_row, that chunk's first column
-    offset_t row_stride;
+    Out* d;        ///< of this lane: row lane / chunks_per_row, that chunk's first column
+    const Out* c;  ///< the same of C
+    offset_t d_row_stride;
+    offset_t c_row_stride;
+    offset_t c_col_stride;
     bool wide;
 
     RG_DEVICE RG_FORCE_INLINE Destination(const Arguments& arguments,
                                           const Work& work,
                                           const EpilogueType& epilogue)
         : store_chunk(arguments, work, epilogue),
-          first(arguments.d.template at<Out>(
-                    work.slab, work.row_begin + Wave::lane() / chunks_per_row, work.col_begin) +
-                Wave::lane() % chunks_per_row * width),
-          row_stride(arguments.d.stride.row),
-          wide(arguments.d.stride.col == 1 && reinterpret_cast<std::uintptr_t>(first) % 16 == 0 &&
+          d(lane_address<Out>(arguments.d, work)),
+          c(lane_address<const Out>(arguments.c, work)),
+          d_row_stride(arguments.d.stride.row),
+          c_row_stride(arguments.c.stride.row),
+          c_col_stride(arguments.c.stride.col),
+          wide(arguments.out_index == nullptr && arguments.d.stride.col == 1 &&
+               reinterpret_cast<std::uintptr_t>(d) % 16 == 0 &&
                arguments.d.stride.row * static_cast<offset_t>(sizeof(Out)) % 16 == 0) {}
+
+    template <class T, class OperandType>
+    static RG_DEVICE RG_FORCE_INLINE T* lane_address(const OperandType& operand, const Work& work) {
+      return operand.template at<T>(work.slab,
+                                    work.row_begin + Wave::lane() / chunks_per_row,
+                                    work.col_begin + Wave::lane() % chunks_per_row * width);
+    }
   };
 
   /// Sends the accumulator through the warp's staging tile, 16 rows x 64 columns at a time, so that
@@ -533,13 +570,15 @@ struct TmaWgmma {
                                                         index_t col) {
     const index_t r = Wave::lane() / chunks_per_row;
     const index_t c = Wave::lane() % chunks_per_row * width;
-    Out* out = to.first + row * to.row_stride + col;
+    Out* out = to.d + row * to.d_row_stride + col;
+    const Out* in = to.c + row * to.c_row_stride + col * to.c_col_stride;
     for (index_t i = 0; i < StagingTile::rows / rows_per_step; ++i) {
       const index_t chunk_row = i * rows_per_step + r;
       const Chunk<Out, width> chunk = to.store_chunk.finish(
-          row + chunk_row, col + c, staged_chunk(staging, chunk_row, c), out, width);
+          row + chunk_row, col + c, staged_chunk(staging, chunk_row, c), in, width);
       arch::sm90::store_aligned(out, chunk);
-      out += rows_per_step * to.row_stride;
+      out += rows_per_step * to.d_row_stride;
+      in += rows_per_step * to.c_row_stride;
     }
   }
 

@@ -67,7 +67,6 @@ class TileStore {
       if (v < count) to[v * d_strides_.col] = out[v];
   }
 
- private:
   /// The chunk after alpha, beta, epilogue and rounding; C is read only when beta is not zero, and
   /// only its `count` elements that exist.
   template <class Compute, int Width>
@@ -89,6 +88,7 @@ class TileStore {
     return round(value);
   }
 
+ private:
   template <class Compute>
   [[nodiscard]] RG_HOST_DEVICE Compute alpha() const {
     if constexpr (std::is_same_v<Compute, double> || std::is_integral_v<Compute>)

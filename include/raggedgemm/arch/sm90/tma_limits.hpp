@@ -66,7 +66,6 @@ RG_HOST_DEVICE constexpr bool loads_operands(offset_t rows,
 
 /// Why the copy engine cannot feed this problem in this layout, or nullptr if it can.
 constexpr const char* why_not_tma(const Problem& p, Layout layout) {
-  if (p.instances.rank > 0 || p.segments.rank > 0) return "is for calls without outer dimensions";
   if (!loads_operands(p.rows, p.cols, p.depth, p.slabs)) return nullptr;
   const char* reason =
       why_not_tma(tma_operand(p.a, true, a_is_mn_major(layout), p.rows, p.depth, p.slabs));
