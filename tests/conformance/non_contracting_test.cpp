@@ -140,8 +140,11 @@ TEST_CASE("ragged_dot reads sizes, end offsets and prefix offsets of every integ
 }
 
 TEST_CASE("ragged_dot sums narrow sizes without wrapping", "[conformance][non_contracting][device]") {
-  Case c = make("u8, sum 290", 300, 8, 8, {100, 60, 40, 90});
+  Case c = make("u8, sum 401", 450, 8, 8, {201, 60, 0, 140});
   c.type = IndexType::u8;
+  check_all_dtypes(c);
+  c = make("u16 past int16", 50, 8, 8, {10, 40000, 3});
+  c.type = IndexType::u16;
   check_all_dtypes(c);
   c = make("s8, sum 400", 450, 8, 8, {127, 127, 0, 127, 19});
   c.type = IndexType::s8;

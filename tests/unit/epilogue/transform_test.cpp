@@ -47,7 +47,11 @@ TEST_CASE("Activations of the extreme values are the limits", "[epilogue][host]"
 
 TEST_CASE("bias reads its group's row and nothing past the last column", "[epilogue][host]") {
   const float per_group[2][3] = {{1, 2, 3}, {10, 20, 30}};
-  const auto epilogue = bias(view(&per_group[0][0], 2, 3));
+  // Three columns a group, and NaN behind them.
+  const float nan = std::nanf("");
+  const float padded[2][8] = {{1, 2, 3, nan, nan, nan, nan, nan},
+                              {10, 20, 30, nan, nan, nan, nan, nan}};
+  const auto epilogue = bias(View<const float, 2>(&padded[0][0], {2, 3}, {8, 1}));
   const Chunk<float, 4> zero{{0, 0, 0, 0}};
   // Columns 2 … 5 of group 1: only column 2 exists, the last one of the array.
   const Chunk<float, 4> edge = epilogue.transform(zero, OutputPosition{1, 7, 2});
