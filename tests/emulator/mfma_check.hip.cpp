@@ -108,7 +108,10 @@ struct Values {
 };
 
 template <rg::Variant V, class In, class Out>
-std::string check(rg::index_t row_index, const rg::KernelSet& set, const Case& c) {
+std::string check(rg::index_t row_index,
+                  const rg::KernelSet& set,
+                  const Case& c,
+                  rg::index_t blocks_at_most) {
   const rg::ConfigRow& row = rg::config_row(row_index);
   const bool contracting = V == rg::Variant::contracting;
   const bool batch = V == rg::Variant::batch;
@@ -176,6 +179,7 @@ std::string check(rg::index_t row_index, const rg::KernelSet& set, const Case& c
   p.b = b.shape.stride;
   p.d = d.stride;
   if (V == rg::Variant::non_contracting) p.d.slab = 0;
+  p.c = p.d;  // beta reads the output
   p.a_alignment_bytes = p.b_alignment_bytes = p.d_alignment_bytes = 16;
   p.alpha = c.alpha;
   p.beta = c.beta;
@@ -205,7 +209,9 @@ std::string check(rg::index_t row_index, const rg::KernelSet& set, const Case& c
   if (!c.sizes.empty())
     pointers.groups =
         rg::GroupSizes(reinterpret_cast<const int*>(sizes_device.data), p.group_count);
-  const rg::Result<rg::BoundCall> bound = bind(plan.value(), pointers);
+  rg::Plan limited = plan.value();
+  limited.blocks = std::min(limited.blocks, blocks_at_most);
+  const rg::Result<rg::BoundCall> bound = bind(limited, pointers);
   if (!bound.ok()) return bound.status().message();
   const rg::Identity identity;
   status = run(bound.value(), &identity, nullptr);
@@ -343,16 +349,20 @@ void check_row(rg::Arch arch, std::size_t cases_at_most) {
                                 name_of(rg::dtype_of<In>) + "->" + name_of(rg::dtype_of<Out>) +
                                 ": " + c.name;
       if (title.find(filter) == std::string::npos) continue;
-      random_state = 12345;
-      const std::string problem = check<V, In, Out>(Row, set, c);
-      ++runs;
-      failures += problem.empty() ? 0 : 1;
-      std::printf("%s %s%s%s\n",
-                  problem.empty() ? "PASS" : "FAIL",
-                  title.c_str(),
-                  problem.empty() ? "" : ": ",
-                  problem.c_str());
-      std::fflush(stdout);
+      // As planned, and with two blocks that take all tiles one after the other.
+      for (const rg::index_t blocks : {1 << 20, 2}) {
+        random_state = 12345;
+        const std::string problem = check<V, In, Out>(Row, set, c, blocks);
+        ++runs;
+        failures += problem.empty() ? 0 : 1;
+        std::printf("%s %s%s%s%s\n",
+                    problem.empty() ? "PASS" : "FAIL",
+                    title.c_str(),
+                    blocks == 2 ? " (two blocks)" : "",
+                    problem.empty() ? "" : ": ",
+                    problem.c_str());
+        std::fflush(stdout);
+      }
     }
   }
 }

@@ -245,13 +245,14 @@ class MfmaBlock {
 /// Computes output tiles with matrix instructions: blocks stay resident and take every gridDim-th
 /// tile.
 ///
-/// Requires: lhs and rhs of one 16-bit dtype in the layout of the config, one depth segment; base
-/// pointers and pitches multiples of 16 bytes (so is the begin of each tile: the dimension that is
-/// contiguous is not the ragged one); rows apart and near. Selection checks all of it
-/// (arch/cdna/window_limits.hpp).
-/// Guarantees: reads no row, column or depth index outside the work's; sums run in the same order
-/// whatever the tile, so results are bitwise repeatable.
-/// Cost: shared_bytes of shared memory; one launch.
+/// Requires: lhs and rhs of one 16-bit dtype in the layout of the config; base pointers and pitches
+/// multiples of 16 bytes (so is the begin of each tile: the dimension that is contiguous is not the
+/// ragged one); rows apart and near. Selection checks all of it (arch/cdna/window_limits.hpp). The
+/// kernel's first parameter is the Arguments.
+/// Guarantees: what lies outside the work's rows, columns and depth takes part in nothing that is
+/// stored, NaN in it included; no 16-byte unit behind the last valid element is read. Sums run in
+/// the same order whatever the tile, so results are bitwise repeatable. Cost: shared_bytes of
+/// shared memory; one launch.
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct Mfma {
   using Element = typename TypesType::lhs;
