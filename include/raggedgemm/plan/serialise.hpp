@@ -3,9 +3,12 @@
 // Pointers are never written; reading finds the kernel of the same config row in this program.
 #pragma once
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "raggedgemm/plan/plan.hpp"
 
@@ -78,6 +81,34 @@ inline const char* find_value(const std::string& text, const char* key) {
   return at == std::string::npos ? nullptr : text.c_str() + at + wanted.size();
 }
 
+/// Reads a value up to the next space; false for anything but one number that its type holds.
+template <class T>
+bool read_value(const char* found, T& value) {
+  char* end = nullptr;
+  bool fits = true;
+  if constexpr (std::is_floating_point_v<T>) {
+    value = std::strtod(found, &end);
+  } else {
+    errno = 0;
+    const long long number = std::strtoll(found, &end, 10);
+    value = static_cast<T>(number);
+    fits = errno == 0 && static_cast<long long>(value) == number;
+  }
+  return fits && end != found && *found != ' ' && (*end == ' ' || *end == '\0');
+}
+
+/// Whether every field of a fixed range is inside it; validate() looks at the others.
+inline bool enums_in_range(const Plan& plan) {
+  const Problem& p = plan.problem;
+  const auto in_range = [](auto value, std::int32_t count) {
+    return static_cast<std::int32_t>(value) >= 0 && static_cast<std::int32_t>(value) < count;
+  };
+  return in_range(p.variant, variant_count) && in_range(p.lhs_dtype, dtype_count + 1) &&
+         in_range(p.rhs_dtype, dtype_count + 1) && in_range(p.out_dtype, dtype_count + 1) &&
+         in_range(p.group_kind, 4) && in_range(p.tail, 3) && p.group_offset >= 0 &&
+         plan.blocks >= 0 && plan.order.supergroup > 0 && plan.order.chiplets > 0;
+}
+
 }  // namespace detail
 
 /// The first word of a plan's text; changes whenever the fields do.
@@ -99,44 +130,45 @@ inline std::string to_text(const Plan& plan) {
   return text;
 }
 
-/// The plan of a text, with the kernel of the same row among `set`.
-/// Errors: plan_mismatch (another format, a field missing, another platform), no_kernel (this
-/// program does not hold the row, or not for this device).
+/// The plan of a text, with the kernel of the same row among `set`, which must be the kernels for the
+/// plan's variant, dtypes and epilogue: a set does not say what it is for.
+/// Errors: plan_mismatch (another format, a field missing or out of its range, another platform),
+/// those of validate(), no_kernel (this program does not hold the row, or not for this device).
 inline Result<Plan> plan_from_text(const std::string& text, const KernelSet& set) {
-  if (text.compare(0, std::strlen(plan_format), plan_format) != 0)
+  if (text.compare(0, std::strlen(plan_format), plan_format) != 0 ||
+      text[std::strlen(plan_format)] != ' ')
     return Status{StatusCode::plan_mismatch, "plan text", 0, 1, "not a plan of this version"};
   Plan plan;
-  const char* missing = nullptr;
+  bool whole = true;
   detail::visit_plan(plan, [&](const char* key, auto& value) {
-    const char* found = detail::find_value(text, key);
-    if (found == nullptr) {
-      missing = "a field is missing";
-      return;
-    }
-    using T = std::decay_t<decltype(value)>;
-    if constexpr (std::is_floating_point_v<T>)
-      value = static_cast<T>(std::strtod(found, nullptr));
-    else if constexpr (std::is_same_v<T, bool>)
-      value = std::strtoll(found, nullptr, 10) != 0;
-    else
-      value = static_cast<T>(std::strtoll(found, nullptr, 10));
+    const char* const found = detail::find_value(text, key);
+    whole = whole && found != nullptr && detail::read_value(found, value);
   });
+  if (!whole || !detail::enums_in_range(plan))
+    return Status{StatusCode::plan_mismatch, "plan text", 0, 1, "a field is missing or damaged"};
   const char* row_name = detail::find_value(text, "row");
-  if (missing != nullptr || row_name == nullptr)
-    return Status{StatusCode::plan_mismatch, "plan text", 0, 1, "a field is missing"};
+  if (row_name == nullptr)
+    return Status{StatusCode::plan_mismatch, "plan text", 0, 1, "a field is missing or damaged"};
   if (plan.platform != set.platform)
     return Status{StatusCode::plan_mismatch,
                   "plan platform",
                   static_cast<std::int64_t>(plan.platform),
                   static_cast<std::int64_t>(set.platform),
                   "the plan is for another platform"};
+  for (const OuterDims* dims : {&plan.problem.instances, &plan.problem.segments})
+    if (dims->rank < 0 || dims->rank > OuterDims::max_rank)
+      return Status{StatusCode::plan_mismatch,
+                    "plan rank",
+                    dims->rank,
+                    OuterDims::max_rank,
+                    "the text is damaged"};
   if (const Status status = validate(plan.problem); !status.ok()) return status;
   for (index_t i = 0; i < set.count; ++i) {
     const KernelEntry& entry = set.entries[i];
     const char* name = config_row(entry.row).name;
     const std::size_t length = std::strlen(name);
     if (std::strncmp(row_name, name, length) != 0 || row_name[length] != ' ') continue;
-    if (!entry.present()) break;
+    if (!entry.present()) continue;  // another architecture's row may have the same name
     plan.kernel = entry;
     return plan;
   }

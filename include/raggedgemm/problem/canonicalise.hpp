@@ -23,6 +23,21 @@ inline Status check_dim_list(const char* name, const DimList& dims, index_t rank
   return {};
 }
 
+/// No extent is negative, and no product of extents leaves int64.
+template <class Pointer>
+Status check_extents(const char* name, const BasicTensor<Pointer>& tensor) {
+  double elems = 1;
+  for (index_t d = 0; d < tensor.rank; ++d) {
+    const offset_t extent = tensor.extent[d];
+    if (extent < 0)
+      return {StatusCode::negative_extent, name, extent, 0, "an extent cannot be negative"};
+    if (extent > 0) elems *= static_cast<double>(extent);
+    if (elems > 0x1p62)
+      return {StatusCode::extent_too_large, name, extent, 0, "operands end at 2^62 elements"};
+  }
+  return {};
+}
+
 /// The rules of an ordinary dot_general: ranges, equal counts, distinct, disjoint, equal extents.
 inline Status check_dot_dims(const Tensor& lhs, const Tensor& rhs, const DimensionNumbers& dims) {
   struct List {
@@ -89,7 +104,8 @@ inline Variant variant_of(const DimensionNumbers& dims) {
 /// A general ragged dot as a Problem, with the twelve shape conditions checked in the order of
 /// their Status codes.
 ///
-/// Requires nothing of its arguments; errors: the shape conditions, extent_mismatch (the output),
+/// Requires nothing of its arguments; errors: the shape conditions, negative_extent,
+/// extent_too_large, extent_mismatch (the output),
 /// unsupported_option (more than OuterDims::max_rank dimensions that cannot be merged).
 inline Result<Problem> canonicalise(const Tensor& lhs,
                                     const Tensor& rhs,
@@ -112,6 +128,13 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
                   dims.lhs_ragged.count,
                   1,
                   "exactly one lhs dimension is ragged"};
+  for (const index_t rank : {lhs.rank, rhs.rank, out.rank})
+    if (rank < 0 || rank > max_rank)
+      return Status{StatusCode::dimension_numbers, "rank", rank, max_rank, "ranks end at 8"};
+  for (const Status& status : {detail::check_extents("lhs extent", lhs),
+                               detail::check_extents("rhs extent", rhs),
+                               detail::check_extents("out extent", out)})
+    if (!status.ok()) return status;
   const index_t ragged = dims.lhs_ragged[0];
   if (ragged < 0 || ragged >= lhs.rank)
     return Status{StatusCode::ragged_dim_out_of_range,
@@ -119,9 +142,6 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
                   ragged,
                   lhs.rank - 1,
                   "the ragged dimension must be one of lhs's"};
-  for (const index_t rank : {lhs.rank, rhs.rank, out.rank})
-    if (rank < 0 || rank > max_rank)
-      return Status{StatusCode::dimension_numbers, "rank", rank, max_rank, "ranks end at 8"};
   const Variant variant = detail::variant_of(dims);
   const bool no_groups = groups.groups.kind == GroupKind::none && variant == Variant::batch;
 

@@ -121,7 +121,8 @@ constexpr Layout layout_of(const Problem& p) noexcept {
 }
 
 /// Checks that need nothing but the problem itself.
-/// Errors: negative_extent, extent_too_large, unsupported_option, overlapping_output.
+/// Errors: negative_extent, extent_too_large, dimension_numbers, unsupported_option,
+/// overlapping_output, group_offset_out_of_range.
 inline Status validate(const Problem& p) noexcept {
   constexpr offset_t largest = offset_t{1} << 40;
   struct Extent {
@@ -139,6 +140,16 @@ inline Status validate(const Problem& p) noexcept {
       return {StatusCode::negative_extent, e.name, e.value, 0, "an extent cannot be negative"};
     if (e.value > largest)
       return {StatusCode::extent_too_large, e.name, e.value, largest, "extents end at 2^40"};
+  }
+  for (const OuterDims* dims : {&p.instances, &p.segments}) {
+    if (dims->rank < 0 || dims->rank > OuterDims::max_rank)
+      return {StatusCode::dimension_numbers, "outer rank", dims->rank, OuterDims::max_rank};
+    for (index_t i = 0; i < dims->rank; ++i)
+      if (dims->extent[i] < 0 || dims->extent[i] > largest)
+        return {dims->extent[i] < 0 ? StatusCode::negative_extent : StatusCode::extent_too_large,
+                "outer extent",
+                dims->extent[i],
+                dims->extent[i] < 0 ? 0 : largest};
   }
   // Tiles of one group are counted in 31 bits; the smallest tile is 16 x 32.
   const double tiles =
