@@ -92,7 +92,7 @@ inline Status check_groups(const Groups& groups, offset_t slabs, const Options& 
   if (options.group_offset < 0)
     return same_extent(
         "group_sizes", groups.count, slabs, "entries must equal the number of slabs");
-  if (options.group_offset + slabs > groups.count)
+  if (slabs > groups.count - options.group_offset)
     return {StatusCode::group_offset_out_of_range,
             "options.group_offset",
             options.group_offset,

@@ -30,8 +30,13 @@ struct DimGroup {
       const offset_t inner = extent[i];
       const OuterOffsets& outer = stride[kept];
       const OuterOffsets& s = stride[i];
-      if (outer.a == inner * s.a && outer.b == inner * s.b && outer.d == inner * s.d &&
-          outer.c == inner * s.c && outer.groups == inner * s.groups) {
+      // Unsigned: strides that no memory has wrap instead of overflowing.
+      const auto spans = [inner](offset_t outer_stride, offset_t inner_stride) {
+        return static_cast<std::uint64_t>(outer_stride) ==
+               static_cast<std::uint64_t>(inner) * static_cast<std::uint64_t>(inner_stride);
+      };
+      if (spans(outer.a, s.a) && spans(outer.b, s.b) && spans(outer.d, s.d) &&
+          spans(outer.c, s.c) && spans(outer.groups, s.groups)) {
         extent[kept] *= inner;
         stride[kept] = s;
       } else {

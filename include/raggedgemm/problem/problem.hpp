@@ -165,7 +165,8 @@ inline Status validate(const Problem& p) noexcept {
   // An output without elements has row-major strides of 0.
   if (p.rows == 0 || p.cols == 0) return {};
   const auto is_whole = [](double x) {
-    return x == static_cast<double>(static_cast<std::int32_t>(x));
+    return x >= -2147483648.0 && x <= 2147483647.0 &&
+           x == static_cast<double>(static_cast<std::int32_t>(x));
   };
   if (is_integer(p.lhs_dtype) && is_integer(p.rhs_dtype) &&
       !(is_whole(p.alpha) && is_whole(p.beta)))
@@ -184,7 +185,8 @@ inline Status validate(const Problem& p) noexcept {
             p.group_offset,
             0,
             "a batch has no shards of groups"};
-  if (p.variant != Variant::batch && p.slabs > p.group_count - p.group_offset)
+  if (p.variant != Variant::batch &&
+      (p.group_offset < 0 || p.slabs > p.group_count - p.group_offset))
     return {StatusCode::group_offset_out_of_range,
             "options.group_offset",
             p.group_offset,
