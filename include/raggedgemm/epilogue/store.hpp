@@ -32,7 +32,10 @@ class TileStore {
         beta_(static_cast<float>(arguments.beta)),
         alpha_f64_(arguments.alpha),
         beta_f64_(arguments.beta) {
-    if (arguments.group_alpha != nullptr && !work.is_tail) {
+    if (work.is_tail) {  // the product is +0.0 there, whatever alpha is: negative, infinite or NaN
+      alpha_ = 0;
+      alpha_f64_ = 0;
+    } else if (arguments.group_alpha != nullptr) {
       alpha_ *= arguments.group_alpha[work.slab];
       alpha_f64_ *= static_cast<double>(arguments.group_alpha[work.slab]);
     }
