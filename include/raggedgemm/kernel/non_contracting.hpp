@@ -66,6 +66,7 @@ struct NonContracting {
   /// No more tiles than this exist, whatever the sizes: what the host sizes the grid by.
   template <index_t BlockM, index_t BlockN>
   static offset_t tiles_at_most(const Arguments& p) noexcept {
+    if (p.rows == 0) return 0;  // the sizes may be null then
     return (ceil_div(p.rows, offset_t{BlockM}) + p.groups.count + 1) *
            ceil_div(p.cols, offset_t{BlockN}) * p.instances.count();
   }
