@@ -117,12 +117,13 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
   };
   const bool contracting = p.variant == Variant::contracting;
   const bool has_slabs = p.variant == Variant::non_contracting || p.slabs > 0;
-  const bool has_out = p.rows > 0 && p.cols > 0 && has_slabs;
+  const bool has_out = p.rows > 0 && p.cols > 0 && has_slabs && p.instances.count() > 0;
+  const bool has_depth = p.depth > 0 && p.segments.count() > 0;
   const Operand operands[] = {
-      {"lhs", pointers.a, has_out && p.depth > 0, p.a_alignment_bytes},
+      {"lhs", pointers.a, has_out && has_depth, p.a_alignment_bytes},
       {"rhs",
        pointers.b,
-       has_out && p.depth > 0 && (contracting || p.slabs > 0),
+       has_out && has_depth && (contracting || p.slabs > 0),
        p.b_alignment_bytes},
       {"out", pointers.d, has_out, p.d_alignment_bytes},
       {"group_sizes", pointers.groups.data, has_out && p.group_count > 0, 1}};
