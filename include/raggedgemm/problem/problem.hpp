@@ -144,12 +144,15 @@ inline Status validate(const Problem& p) noexcept {
   for (const OuterDims* dims : {&p.instances, &p.segments}) {
     if (dims->rank < 0 || dims->rank > OuterDims::max_rank)
       return {StatusCode::dimension_numbers, "outer rank", dims->rank, OuterDims::max_rank};
-    for (index_t i = 0; i < dims->rank; ++i)
-      if (dims->extent[i] < 0 || dims->extent[i] > largest)
-        return {dims->extent[i] < 0 ? StatusCode::negative_extent : StatusCode::extent_too_large,
-                "outer extent",
-                dims->extent[i],
-                dims->extent[i] < 0 ? 0 : largest};
+    double count = 1;
+    for (index_t i = 0; i < dims->rank; ++i) {
+      const offset_t extent = dims->extent[i];
+      if (extent < 0)
+        return {StatusCode::negative_extent, "outer extent", extent, 0};
+      count *= static_cast<double>(extent);
+      if (extent > largest || count > 0x1p62)
+        return {StatusCode::extent_too_large, "outer extent", extent, largest};
+    }
   }
   // Tiles of one group are counted in 31 bits; the smallest tile is 16 x 32.
   const double tiles =
@@ -163,7 +166,7 @@ inline Status validate(const Problem& p) noexcept {
             static_cast<std::int64_t>(Tail::zero),
             "Tail::compute exists for the batch variant only"};
   // An output without elements has row-major strides of 0.
-  if (p.rows == 0 || p.cols == 0) return {};
+  if (p.rows == 0 || p.cols == 0 || p.instances.count() == 0) return {};
   const auto is_whole = [](double x) {
     return x >= -2147483648.0 && x <= 2147483647.0 &&
            x == static_cast<double>(static_cast<std::int32_t>(x));
