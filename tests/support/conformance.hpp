@@ -354,13 +354,36 @@ void check_case(const Case& c) {
     CHECK(outcome.failure.empty());
 }
 
-/// The same with every combination of element types that users multiply.
+/// The same case with input pitches of whole 16 bytes, which matrix engines ask for: extents may still
+/// be anything.
+inline Case with_aligned_pitches(Case c) {
+  const auto align = [](const Extent3& extent, Placement& p) {
+    const offset_t inner = extent[p.transposed ? 1 : 2];
+    p.pitch_pad = rg::round_up(rg::max_of(inner, offset_t{1}), offset_t{8}) - inner;
+    p.slab_pad = 0;
+    p.shift_elems = 0;
+  };
+  align(lhs_extent(c.shape), c.lhs);
+  align(rhs_extent(c.shape), c.rhs);
+  c.name += ", aligned pitches";
+  return c;
+}
+
+/// The same with every combination of element types that users multiply; a dense case also with
+/// aligned pitches.
 inline void check_all_dtypes(const Case& c) {
-  check_case<bf16, bf16, bf16>(c);
-  check_case<bf16, bf16, float>(c);
-  check_case<fp16, fp16, fp16>(c);
-  check_case<fp16, fp16, float>(c);
-  check_case<float, float, float>(c);
+  const auto dense = [](const Placement& p) {
+    return p.pitch_pad == 0 && p.slab_pad == 0 && p.shift_elems == 0 && !p.slab_innermost;
+  };
+  std::vector<Case> cases{c};
+  if (dense(c.lhs) && dense(c.rhs)) cases.push_back(with_aligned_pitches(c));
+  for (const Case& each : cases) {
+    check_case<bf16, bf16, bf16>(each);
+    check_case<bf16, bf16, float>(each);
+    check_case<fp16, fp16, fp16>(each);
+    check_case<fp16, fp16, float>(each);
+    check_case<float, float, float>(each);
+  }
 }
 
 /// Prints how often each config row ran; returns the number of rows of this device that should have
