@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients: <ct, f(dx, y)> = <dx, vjp_x(ct)> and the same for y, for the three variants. Each of the
-// six VJPs is one call, by strides alone; once through the plain calls, once as a general ragged dot
-// with a batch dimension and groups of its own for every batch. Rows past the sum and the operands of
-// empty groups are NaN where no call may read them.
+// Gradients: <ct, f(dx, y)> = <dx, vjp_x(ct)> and the same for y, for the three variants. Each of
+// the six VJPs is one call, by strides alone; once through the plain calls, once as a general
+// ragged dot with a batch dimension and groups of its own for every batch. Rows past the sum and
+// the operands of empty groups are NaN where no call may read them.
 
-#include <raggedgemm/raggedgemm.hpp>
 #include <raggedgemm/ragged_dot_general.hpp>
+#include <raggedgemm/raggedgemm.hpp>
 
 #include <cmath>
 
@@ -19,7 +19,7 @@ namespace rg = raggedgemm;
 using rg::view;
 
 constexpr offset_t g = 5;
-constexpr offset_t ragged = 40;               // 33 of them belong to a group
+constexpr offset_t ragged = 40;  // 33 of them belong to a group
 const Sizes some_sizes{9, 0, 14, 7, 3};
 constexpr offset_t inner = 24;
 constexpr offset_t outer = 36;
@@ -88,12 +88,17 @@ double scale_of(const std::vector<T>& a, const std::vector<T>& b, const std::vec
   return std::max({size(a), size(b), size(c)}) * static_cast<double>(ragged);
 }
 
-/// `f(x, y, out)`, `vjp_x(ct, y, out)` and `vjp_y(x, ct, out)` are one call each. `dead_x` … are the
-/// buried copies of the operands.
+/// `f(x, y, out)`, `vjp_x(ct, y, out)` and `vjp_y(x, ct, out)` are one call each. `dead_x` … are
+/// the buried copies of the operands.
 template <class T, class Values, class F, class VjpX, class VjpY>
-void check_adjoint(const std::vector<T>& x, const std::vector<T>& dead_x, const std::vector<T>& y,
-                   const std::vector<T>& dead_y, const std::vector<T>& ct,
-                   const std::vector<T>& dead_ct, const F& f, const VjpX& vjp_x,
+void check_adjoint(const std::vector<T>& x,
+                   const std::vector<T>& dead_x,
+                   const std::vector<T>& y,
+                   const std::vector<T>& dead_y,
+                   const std::vector<T>& ct,
+                   const std::vector<T>& dead_ct,
+                   const F& f,
+                   const VjpX& vjp_x,
                    const VjpY& vjp_y) {
   const DeviceArray<T> x_at(dead_x);
   const DeviceArray<T> y_at(dead_y);
@@ -115,19 +120,25 @@ void check_adjoint(const std::vector<T>& x, const std::vector<T>& dead_x, const 
   // f is linear in x and in y: <ct, f(x, y)> is both inner products.
   const double forward = dot(ct, result.get());
   const double scale = scale_of(x, y, ct);
-  check_pair<T, Values>("<ct, f(x, y)> and <x, vjp_x(ct)>", forward, dot(x, x_gradient.get()), scale);
-  check_pair<T, Values>("<ct, f(x, y)> and <y, vjp_y(ct)>", forward, dot(y, y_gradient.get()), scale);
+  check_pair<T, Values>(
+      "<ct, f(x, y)> and <x, vjp_x(ct)>", forward, dot(x, x_gradient.get()), scale);
+  check_pair<T, Values>(
+      "<ct, f(x, y)> and <y, vjp_y(ct)>", forward, dot(y, y_gradient.get()), scale);
   // With other directions than the points themselves: dx and dy, whole and live everywhere.
   const std::vector<T> dx = values<T, Values>(x.size(), 91);
   const std::vector<T> dy = values<T, Values>(y.size(), 92);
   const DeviceArray<T> dx_at(dx);
   const DeviceArray<T> dy_at(dy);
   done(f(dx_at.data(), y_at.data(), result.data()));
-  check_pair<T, Values>("<ct, f(dx, y)> and <dx, vjp_x(ct)>", dot(ct, result.get()),
-                        dot(dx, x_gradient.get()), scale);
+  check_pair<T, Values>("<ct, f(dx, y)> and <dx, vjp_x(ct)>",
+                        dot(ct, result.get()),
+                        dot(dx, x_gradient.get()),
+                        scale);
   done(f(x_at.data(), dy_at.data(), result.data()));
-  check_pair<T, Values>("<ct, f(x, dy)> and <dy, vjp_y(ct)>", dot(ct, result.get()),
-                        dot(dy, y_gradient.get()), scale);
+  check_pair<T, Values>("<ct, f(x, dy)> and <dy, vjp_y(ct)>",
+                        dot(ct, result.get()),
+                        dot(dy, y_gradient.get()),
+                        scale);
 }
 
 template <class T, class Values>
@@ -144,18 +155,25 @@ void check_non_contracting() {
   const DeviceArray<std::int64_t> sizes(some_sizes);
   const rg::GroupSizes groups(sizes.data(), g);
   check_adjoint<T, Values>(
-      x, dead_x, y, dead_y, ct, dead_ct,
+      x,
+      dead_x,
+      y,
+      dead_y,
+      ct,
+      dead_ct,
       [&](const T* a, const T* b, T* out) {
-        return rg::ragged_dot(view(a, ragged, inner), view(b, g, inner, outer), groups,
-                              view(out, ragged, outer));
+        return rg::ragged_dot(
+            view(a, ragged, inner), view(b, g, inner, outer), groups, view(out, ragged, outer));
       },
       [&](const T* c, const T* b, T* out) {
-        return rg::ragged_dot(view(c, ragged, outer), view(b, g, inner, outer).transposed(), groups,
+        return rg::ragged_dot(view(c, ragged, outer),
+                              view(b, g, inner, outer).transposed(),
+                              groups,
                               view(out, ragged, inner));
       },
       [&](const T* a, const T* c, T* out) {
-        return rg::ragged_dot_contracting(view(a, ragged, inner), view(c, ragged, outer), groups,
-                                          view(out, g, inner, outer));
+        return rg::ragged_dot_contracting(
+            view(a, ragged, inner), view(c, ragged, outer), groups, view(out, g, inner, outer));
       });
 }
 
@@ -173,18 +191,25 @@ void check_contracting() {
   const DeviceArray<std::int64_t> sizes(some_sizes);
   const rg::GroupSizes groups(sizes.data(), g);
   check_adjoint<T, Values>(
-      x, dead_x, y, dead_y, ct, dead_ct,
+      x,
+      dead_x,
+      y,
+      dead_y,
+      ct,
+      dead_ct,
       [&](const T* a, const T* b, T* out) {
-        return rg::ragged_dot_contracting(view(a, ragged, inner), view(b, ragged, outer), groups,
-                                          view(out, g, inner, outer));
+        return rg::ragged_dot_contracting(
+            view(a, ragged, inner), view(b, ragged, outer), groups, view(out, g, inner, outer));
       },
       [&](const T* c, const T* b, T* out) {
-        return rg::ragged_dot(view(b, ragged, outer), view(c, g, inner, outer).transposed(), groups,
+        return rg::ragged_dot(view(b, ragged, outer),
+                              view(c, g, inner, outer).transposed(),
+                              groups,
                               view(out, ragged, inner));
       },
       [&](const T* a, const T* c, T* out) {
-        return rg::ragged_dot(view(a, ragged, inner), view(c, g, inner, outer), groups,
-                              view(out, ragged, outer));
+        return rg::ragged_dot(
+            view(a, ragged, inner), view(c, g, inner, outer), groups, view(out, ragged, outer));
       });
 }
 
@@ -204,19 +229,28 @@ void check_batch() {
   const DeviceArray<std::int64_t> sizes(Sizes{3, 0, 1});
   const rg::GroupSizes groups(sizes.data(), 3);
   check_adjoint<T, Values>(
-      x, dead_x, y, dead_y, ct, dead_ct,
+      x,
+      dead_x,
+      y,
+      dead_y,
+      ct,
+      dead_ct,
       [&](const T* a, const T* b, T* out) {
-        return rg::ragged_dot_batch(view(a, b_extent, m, inner), view(b, b_extent, inner, outer),
-                                    groups, view(out, b_extent, m, outer));
+        return rg::ragged_dot_batch(view(a, b_extent, m, inner),
+                                    view(b, b_extent, inner, outer),
+                                    groups,
+                                    view(out, b_extent, m, outer));
       },
       [&](const T* c, const T* b, T* out) {
         return rg::ragged_dot_batch(view(c, b_extent, m, outer),
-                                    view(b, b_extent, inner, outer).transposed(), groups,
+                                    view(b, b_extent, inner, outer).transposed(),
+                                    groups,
                                     view(out, b_extent, m, inner));
       },
       [&](const T* a, const T* c, T* out) {
         return rg::ragged_dot_batch(view(a, b_extent, m, inner).transposed(),
-                                    view(c, b_extent, m, outer), groups,
+                                    view(c, b_extent, m, outer),
+                                    groups,
                                     view(out, b_extent, inner, outer));
       });
 }
@@ -234,7 +268,8 @@ TEST_CASE("Both gradients of ragged_dot_contracting are one call each",
   check_contracting<double, Real>();
 }
 
-TEST_CASE("Both gradients of ragged_dot_batch are one call each", "[conformance][adjoint][device]") {
+TEST_CASE("Both gradients of ragged_dot_batch are one call each",
+          "[conformance][adjoint][device]") {
   check_batch<float, Whole>();
   check_batch<float, Real>();
   check_batch<double, Real>();
@@ -261,32 +296,55 @@ TEST_CASE("Both gradients of a general non-contracting ragged dot are one genera
     bury(ct, dead_ct, (b * ragged + sum) * outer, (b + 1) * ragged * outer);
     for (std::size_t group = 0; group < g; ++group)
       if (batch_sizes[b * g + group] == 0)
-        bury(y, dead_y, (group * batches + b) * inner * outer, (group * batches + b + 1) * inner * outer);
+        bury(y,
+             dead_y,
+             (group * batches + b) * inner * outer,
+             (group * batches + b + 1) * inner * outer);
   }
   const DeviceArray<std::int64_t> sizes(batch_sizes);
   const rg::GroupTensor groups(sizes.data(), GroupKind::sizes, {batches, g});
   check_adjoint<T, Whole>(
-      x, dead_x, y, dead_y, ct, dead_ct,
+      x,
+      dead_x,
+      y,
+      dead_y,
+      ct,
+      dead_ct,
       [&](const T* a, const T* b, T* out) {
-        return rg::ragged_dot_general(
-            view(a, batches, ragged, inner), view(b, g, batches, inner, outer), groups,
-            view(out, batches, ragged, outer),
-            {.lhs_contracting = {2}, .rhs_contracting = {2}, .lhs_batch = {0}, .rhs_batch = {1},
-             .lhs_ragged = {1}, .rhs_group = {0}});
+        return rg::ragged_dot_general(view(a, batches, ragged, inner),
+                                      view(b, g, batches, inner, outer),
+                                      groups,
+                                      view(out, batches, ragged, outer),
+                                      {.lhs_contracting = {2},
+                                       .rhs_contracting = {2},
+                                       .lhs_batch = {0},
+                                       .rhs_batch = {1},
+                                       .lhs_ragged = {1},
+                                       .rhs_group = {0}});
       },
       [&](const T* c, const T* b, T* out) {  // contracts n
-        return rg::ragged_dot_general(
-            view(c, batches, ragged, outer), view(b, g, batches, inner, outer), groups,
-            view(out, batches, ragged, inner),
-            {.lhs_contracting = {2}, .rhs_contracting = {3}, .lhs_batch = {0}, .rhs_batch = {1},
-             .lhs_ragged = {1}, .rhs_group = {0}});
+        return rg::ragged_dot_general(view(c, batches, ragged, outer),
+                                      view(b, g, batches, inner, outer),
+                                      groups,
+                                      view(out, batches, ragged, inner),
+                                      {.lhs_contracting = {2},
+                                       .rhs_contracting = {3},
+                                       .lhs_batch = {0},
+                                       .rhs_batch = {1},
+                                       .lhs_ragged = {1},
+                                       .rhs_group = {0}});
       },
       [&](const T* a, const T* c, T* out) {  // contracts the ragged m: [g, b, k, n]
-        return rg::ragged_dot_general(
-            view(a, batches, ragged, inner), view(c, batches, ragged, outer), groups,
-            view(out, g, batches, inner, outer),
-            {.lhs_contracting = {1}, .rhs_contracting = {1}, .lhs_batch = {0}, .rhs_batch = {0},
-             .lhs_ragged = {1}, .rhs_group = {}});
+        return rg::ragged_dot_general(view(a, batches, ragged, inner),
+                                      view(c, batches, ragged, outer),
+                                      groups,
+                                      view(out, g, batches, inner, outer),
+                                      {.lhs_contracting = {1},
+                                       .rhs_contracting = {1},
+                                       .lhs_batch = {0},
+                                       .rhs_batch = {0},
+                                       .lhs_ragged = {1},
+                                       .rhs_group = {}});
       });
 }
 
@@ -306,37 +364,61 @@ TEST_CASE("Both gradients of a general contracting ragged dot are one general ca
     bury(y, dead_y, (b * ragged + sum) * outer, (b + 1) * ragged * outer);
     for (std::size_t group = 0; group < g; ++group)
       if (batch_sizes[b * g + group] == 0)
-        bury(ct, dead_ct, (group * batches + b) * inner * outer, (group * batches + b + 1) * inner * outer);
+        bury(ct,
+             dead_ct,
+             (group * batches + b) * inner * outer,
+             (group * batches + b + 1) * inner * outer);
   }
   const DeviceArray<std::int64_t> sizes(batch_sizes);
   const rg::GroupTensor groups(sizes.data(), GroupKind::sizes, {batches, g});
   check_adjoint<T, Whole>(
-      x, dead_x, y, dead_y, ct, dead_ct,
+      x,
+      dead_x,
+      y,
+      dead_y,
+      ct,
+      dead_ct,
       [&](const T* a, const T* b, T* out) {
-        return rg::ragged_dot_general(
-            view(a, batches, ragged, inner), view(b, batches, ragged, outer), groups,
-            view(out, g, batches, inner, outer),
-            {.lhs_contracting = {1}, .rhs_contracting = {1}, .lhs_batch = {0}, .rhs_batch = {0},
-             .lhs_ragged = {1}, .rhs_group = {}});
+        return rg::ragged_dot_general(view(a, batches, ragged, inner),
+                                      view(b, batches, ragged, outer),
+                                      groups,
+                                      view(out, g, batches, inner, outer),
+                                      {.lhs_contracting = {1},
+                                       .rhs_contracting = {1},
+                                       .lhs_batch = {0},
+                                       .rhs_batch = {0},
+                                       .lhs_ragged = {1},
+                                       .rhs_group = {}});
       },
       [&](const T* c, const T* b, T* out) {  // y's rows times ct over n: [b, k, m]
-        return rg::ragged_dot_general(
-            view(b, batches, ragged, outer), view(c, g, batches, inner, outer), groups,
-            view(out, batches, ragged, inner),
-            {.lhs_contracting = {2}, .rhs_contracting = {3}, .lhs_batch = {0}, .rhs_batch = {1},
-             .lhs_ragged = {1}, .rhs_group = {0}});
+        return rg::ragged_dot_general(view(b, batches, ragged, outer),
+                                      view(c, g, batches, inner, outer),
+                                      groups,
+                                      view(out, batches, ragged, inner),
+                                      {.lhs_contracting = {2},
+                                       .rhs_contracting = {3},
+                                       .lhs_batch = {0},
+                                       .rhs_batch = {1},
+                                       .lhs_ragged = {1},
+                                       .rhs_group = {0}});
       },
       [&](const T* a, const T* c, T* out) {  // x's rows times ct over m: [b, k, n]
-        return rg::ragged_dot_general(
-            view(a, batches, ragged, inner), view(c, g, batches, inner, outer), groups,
-            view(out, batches, ragged, outer),
-            {.lhs_contracting = {2}, .rhs_contracting = {2}, .lhs_batch = {0}, .rhs_batch = {1},
-             .lhs_ragged = {1}, .rhs_group = {0}});
+        return rg::ragged_dot_general(view(a, batches, ragged, inner),
+                                      view(c, g, batches, inner, outer),
+                                      groups,
+                                      view(out, batches, ragged, outer),
+                                      {.lhs_contracting = {2},
+                                       .rhs_contracting = {2},
+                                       .lhs_batch = {0},
+                                       .rhs_batch = {1},
+                                       .lhs_ragged = {1},
+                                       .rhs_group = {0}});
       });
 }
 
-TEST_CASE("Both gradients of a general batch ragged dot are one general call each, written transposed",
-          "[conformance][adjoint][general][device]") {
+TEST_CASE(
+    "Both gradients of a general batch ragged dot are one general call each, written transposed",
+    "[conformance][adjoint][general][device]") {
   using T = float;
   constexpr offset_t b_extent = 7;  // 4 of them live
   constexpr offset_t m = 18;
@@ -359,22 +441,40 @@ TEST_CASE("Both gradients of a general batch ragged dot are one general call eac
   const DeviceArray<std::int64_t> sizes(Sizes{3, 0, 1});
   const rg::GroupTensor groups(sizes.data(), GroupKind::sizes, {3});
   const auto dims = [](index_t lhs, index_t rhs) {
-    return rg::DimensionNumbers{.lhs_contracting = {lhs}, .rhs_contracting = {rhs}, .lhs_batch = {0},
-                                .rhs_batch = {0}, .lhs_ragged = {0}, .rhs_group = {}};
+    return rg::DimensionNumbers{.lhs_contracting = {lhs},
+                                .rhs_contracting = {rhs},
+                                .lhs_batch = {0},
+                                .rhs_batch = {0},
+                                .lhs_ragged = {0},
+                                .rhs_group = {}};
   };
   check_adjoint<T, Whole>(
-      x, dead_x, y, dead_y, ct, dead_ct,
+      x,
+      dead_x,
+      y,
+      dead_y,
+      ct,
+      dead_ct,
       [&](const T* a, const T* b, T* out) {
-        return rg::ragged_dot_general(placed(a, m, inner), placed(b, inner, outer), groups,
-                                      placed(out, m, outer), dims(2, 1));
+        return rg::ragged_dot_general(placed(a, m, inner),
+                                      placed(b, inner, outer),
+                                      groups,
+                                      placed(out, m, outer),
+                                      dims(2, 1));
       },
       [&](const T* c, const T* b, T* out) {
-        return rg::ragged_dot_general(placed(c, m, outer), placed(b, inner, outer), groups,
-                                      placed(out, m, inner), dims(2, 2));
+        return rg::ragged_dot_general(placed(c, m, outer),
+                                      placed(b, inner, outer),
+                                      groups,
+                                      placed(out, m, inner),
+                                      dims(2, 2));
       },
       [&](const T* a, const T* c, T* out) {
-        return rg::ragged_dot_general(placed(a, m, inner), placed(c, m, outer), groups,
-                                      placed(out, inner, outer), dims(1, 1));
+        return rg::ragged_dot_general(placed(a, m, inner),
+                                      placed(c, m, outer),
+                                      groups,
+                                      placed(out, inner, outer),
+                                      dims(1, 1));
       });
 }
 
@@ -387,7 +487,8 @@ TEST_CASE("Gradients of rows past the sum are zero", "[conformance][adjoint][dev
   DeviceArray<float> gradient(ragged * inner);
   REQUIRE(rg::ragged_dot(view(std::as_const(ct_at).data(), ragged, outer),
                          view(std::as_const(y_at).data(), g, inner, outer).transposed(),
-                         rg::GroupSizes(sizes.data(), g), view(gradient.data(), ragged, inner))
+                         rg::GroupSizes(sizes.data(), g),
+                         view(gradient.data(), ragged, inner))
               .ok());
   REQUIRE(runtime::synchronize().ok());
   const std::vector<float> got = gradient.get();

@@ -66,7 +66,8 @@ TEST_CASE("ragged_dot_batch accepts extents of zero", "[conformance][batch][devi
   check_all_dtypes(make("no groups: every batch is dead", 3, 5, 6, 7, {}));
 }
 
-TEST_CASE("ragged_dot_batch takes any number of groups and batches", "[conformance][batch][device]") {
+TEST_CASE("ragged_dot_batch takes any number of groups and batches",
+          "[conformance][batch][device]") {
   for (const offset_t g : {31, 32, 33, 64, 65, 600, 1025}) {
     const Sizes ones(static_cast<std::size_t>(g), 1);
     check_case<bf16, bf16, bf16>(make("one batch a group", g, 3, 8, 8, ones));
@@ -78,8 +79,14 @@ TEST_CASE("ragged_dot_batch reads every kind and type of group description alike
           "[conformance][batch][device]") {
   const Sizes sizes{2, 0, 3, 1};
   for (const GroupKind kind : {GroupKind::sizes, GroupKind::end_offsets, GroupKind::offsets})
-    for (const IndexType type : {IndexType::s8, IndexType::s16, IndexType::s32, IndexType::s64,
-                                 IndexType::u8, IndexType::u16, IndexType::u32, IndexType::u64}) {
+    for (const IndexType type : {IndexType::s8,
+                                 IndexType::s16,
+                                 IndexType::s32,
+                                 IndexType::s64,
+                                 IndexType::u8,
+                                 IndexType::u16,
+                                 IndexType::u32,
+                                 IndexType::u64}) {
       Case c = make("every kind and type", 8, 9, 16, 17, sizes);
       c.kind = kind;
       c.type = type;
@@ -142,7 +149,8 @@ TEST_CASE("ragged_dot_batch gives the same bits for every layout, pitch and alig
   same(c);
 }
 
-TEST_CASE("ragged_dot_batch scales by alpha and adds beta times out", "[conformance][batch][device]") {
+TEST_CASE("ragged_dot_batch scales by alpha and adds beta times out",
+          "[conformance][batch][device]") {
   for (const Tail tail : {Tail::zero, Tail::keep, Tail::compute})
     for (const float alpha : {1.0F, -0.5F})
       for (const float beta : {1.0F, 0.5F}) {
@@ -164,11 +172,11 @@ TEST_CASE("ragged_dot_batch shares an operand whose batch stride is zero",
   const DeviceArray<bf16> lhs(std::vector<bf16>(b * m * k, rg::to_bf16(1)));
   const DeviceArray<bf16> rhs(std::vector<bf16>(k * n, rg::to_bf16(3)));
   DeviceArray<float> out(b * m * n);
-  const rg::Status status = rg::ragged_dot_batch(rg::view(lhs.data(), b, m, k),
-                                                 rg::View<const bf16, 3>(rhs.data(), {b, k, n},
-                                                                         {0, n, 1}),
-                                                 rg::Groups{},
-                                                 rg::view(out.data(), b, m, n));
+  const rg::Status status =
+      rg::ragged_dot_batch(rg::view(lhs.data(), b, m, k),
+                           rg::View<const bf16, 3>(rhs.data(), {b, k, n}, {0, n, 1}),
+                           rg::Groups{},
+                           rg::view(out.data(), b, m, n));
   REQUIRE(status.ok());
   REQUIRE(runtime::synchronize().ok());
   for (const float value : out.get()) REQUIRE(value == 72.0F);
@@ -187,7 +195,11 @@ TEST_CASE("ragged_dot_batch is right for random shapes and sizes", "[conformance
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     const offset_t b = random.between(1, 40);
-    Case c = make("random", b, random.between(1, 40), random.between(1, 60), random.between(1, 210),
+    Case c = make("random",
+                  b,
+                  random.between(1, 40),
+                  random.between(1, 60),
+                  random.between(1, 210),
                   random_sizes(random, random.between(1, 70), b));
     c.name = "random shape of seed " + std::to_string(seed);
     const Tail tails[] = {Tail::zero, Tail::keep, Tail::compute};

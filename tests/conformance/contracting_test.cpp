@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ragged_dot_contracting against the f64 oracle: every kernel of the program forced in turn, hostile
-// sizes, layouts and poisoned memory. See support/conformance.hpp for what each case checks.
+// ragged_dot_contracting against the f64 oracle: every kernel of the program forced in turn,
+// hostile sizes, layouts and poisoned memory. See support/conformance.hpp for what each case
+// checks.
 
 #include "support/conformance.hpp"
 #include "support/huge_array.hpp"
@@ -50,7 +51,10 @@ TEST_CASE("ragged_dot_contracting writes every slab, an empty group's as +0.0 or
 TEST_CASE("ragged_dot_contracting is right for every depth of a group",
           "[conformance][contracting][device]") {
   // Group sizes below, at and past each depth step; rows past the sum are NaN.
-  check_all_dtypes(make("depths of all kinds", 1300, 40, 33,
+  check_all_dtypes(make("depths of all kinds",
+                        1300,
+                        40,
+                        33,
                         {1, 3, 8, 0, 40, 56, 72, 133, 257, 31, 32, 33, 64, 65, 300}));
   Case reals = make("real values", 1100, 33, 20, {1025, 0, 7, 60});
   reals.data = Data::reals;
@@ -74,8 +78,10 @@ TEST_CASE("ragged_dot_contracting accepts extents of zero", "[conformance][contr
   check_all_dtypes(make("g = 0", 6, 4, 5, {}));
 }
 
-TEST_CASE("ragged_dot_contracting takes any number of groups", "[conformance][contracting][device]") {
-  std::vector<offset_t> counts{1, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 600, 1023, 1024, 1025};
+TEST_CASE("ragged_dot_contracting takes any number of groups",
+          "[conformance][contracting][device]") {
+  std::vector<offset_t> counts{
+      1, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 600, 1023, 1024, 1025};
   if (rg::runtime::has_gpu_platform) counts.push_back(4096);
   for (const offset_t g : counts) {
     Sizes last(static_cast<std::size_t>(g), 0);
@@ -181,15 +187,18 @@ TEST_CASE("A NaN row reaches its own group's slab only", "[conformance][contract
   const std::vector<std::int32_t> sizes{7, 13, 0, 25, 10};
   std::vector<bf16> a(m * k, rg::to_bf16(1));
   std::vector<bf16> b(m * n, rg::to_bf16(2));
-  for (offset_t i = 0; i < k; ++i) a[static_cast<std::size_t>(20 * k + i)] = poison<bf16>();  // group 3
-  for (offset_t i = 0; i < n; ++i) b[static_cast<std::size_t>(6 * n + i)] = poison<bf16>();   // group 0
+  for (offset_t i = 0; i < k; ++i)
+    a[static_cast<std::size_t>(20 * k + i)] = poison<bf16>();  // group 3
+  for (offset_t i = 0; i < n; ++i)
+    b[static_cast<std::size_t>(6 * n + i)] = poison<bf16>();  // group 0
   const DeviceArray<bf16> lhs(a);
   const DeviceArray<bf16> rhs(b);
   const DeviceArray<std::int32_t> groups(sizes);
   DeviceArray<float> out(5 * k * n);
-  const auto call =
-      rg::describe_contracting(rg::view(lhs.data(), m, k), rg::view(rhs.data(), m, n),
-                               rg::GroupSizes(groups.data(), 5), rg::view(out.data(), 5, k, n));
+  const auto call = rg::describe_contracting(rg::view(lhs.data(), m, k),
+                                             rg::view(rhs.data(), m, n),
+                                             rg::GroupSizes(groups.data(), 5),
+                                             rg::view(out.data(), 5, k, n));
   for (index_t row = -1; row < rg::config_rows; ++row) {
     const rg::Status status = rg::run(call, {.config_row = row});
     if (row >= 0 && !status.ok()) continue;
@@ -225,8 +234,8 @@ TEST_CASE("ragged_dot_contracting is right for random shapes and sizes",
     Random random(seed);
     const offset_t g = random.between(1, 70);
     const offset_t m = random.between(1, 300);
-    Case c = make("random", m, random.between(1, 110), random.between(1, 210),
-                  random_sizes(random, g, m));
+    Case c = make(
+        "random", m, random.between(1, 110), random.between(1, 210), random_sizes(random, g, m));
     c.name = "random shape of seed " + std::to_string(seed);
     c.beta = random.one_in(3) ? 1.0F : 0.0F;
     c.lhs.transposed = random.one_in(3);
@@ -264,12 +273,12 @@ TEST_CASE("ragged_dot_contracting reaches rows and slabs past 2^31 and 2^32",
       }
       const bool lhs_far = which[0] == 'l';
       const bool rhs_far = which[0] == 'r';
-      const rg::View<const bf16, 2> lhs(lhs_far ? huge.data() : small.data(), {m, k},
-                                        {lhs_far ? step : k, 1});
-      const rg::View<const bf16, 2> rhs(rhs_far ? huge.data() : small.data(), {m, n},
-                                        {rhs_far ? step : n, 1});
-      const rg::View<bf16, 3> out(out_far ? huge.data() : near_out.data(), {3, k, n},
-                                  {out_far ? step : k * n, n, 1});
+      const rg::View<const bf16, 2> lhs(
+          lhs_far ? huge.data() : small.data(), {m, k}, {lhs_far ? step : k, 1});
+      const rg::View<const bf16, 2> rhs(
+          rhs_far ? huge.data() : small.data(), {m, n}, {rhs_far ? step : n, 1});
+      const rg::View<bf16, 3> out(
+          out_far ? huge.data() : near_out.data(), {3, k, n}, {out_far ? step : k * n, n, 1});
       const auto call = rg::describe_contracting(lhs, rhs, rg::GroupSizes(groups.data(), 3), out);
       for (index_t row = -1; row < rg::config_rows; ++row) {
         const rg::Status status = rg::run(call, {.config_row = row});

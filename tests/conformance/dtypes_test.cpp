@@ -46,32 +46,42 @@ struct Operands {
     const rg::GroupSizes g(groups.data(), static_cast<offset_t>(groups.elems()));
     const Shape& s = shape;
     if (s.variant == Variant::non_contracting)
-      f(rg::describe(rg::view(l, s.m, s.k), rg::view(r, s.slabs, s.k, s.n), g,
-                     rg::view(o, s.m, s.n), options));
+      f(rg::describe(rg::view(l, s.m, s.k),
+                     rg::view(r, s.slabs, s.k, s.n),
+                     g,
+                     rg::view(o, s.m, s.n),
+                     options));
     else if (s.variant == Variant::contracting)
-      f(rg::describe_contracting(rg::view(l, s.m, s.k), rg::view(r, s.m, s.n), g,
-                                 rg::view(o, s.slabs, s.k, s.n), options));
+      f(rg::describe_contracting(rg::view(l, s.m, s.k),
+                                 rg::view(r, s.m, s.n),
+                                 g,
+                                 rg::view(o, s.slabs, s.k, s.n),
+                                 options));
     else
-      f(rg::describe_batch(rg::view(l, s.slabs, s.m, s.k), rg::view(r, s.slabs, s.k, s.n), g,
-                           rg::view(o, s.slabs, s.m, s.n), options));
+      f(rg::describe_batch(rg::view(l, s.slabs, s.m, s.k),
+                           rg::view(r, s.slabs, s.k, s.n),
+                           g,
+                           rg::view(o, s.slabs, s.m, s.n),
+                           options));
   }
 
   /// Runs every row; `right(value, i)` judges element i.
   template <class Right>
   void check(const rg::Options& options, const std::vector<O>& before, const Right& right) {
     with_call(options, [&](const auto& call) {
-      with_every_row(call, options, out, before, [&](const std::vector<O>& got, const std::string&) {
-        std::size_t wrong = 0;
-        for (std::size_t i = 0; i < got.size(); ++i) {
-          if (right(got[i], i)) continue;
-          if (wrong++ == 0)
-            UNSCOPED_INFO("element " << i << " is " << double(rg::Element<O>::widen(got[i]))
-                                     << ", the product is " << expected.product[i]);
-        }
-        INFO(name_of(shape.variant) << ", k " << shape.k << ", alpha " << options.alpha << ", beta "
-                                    << options.beta);
-        CHECK(wrong == 0);
-      });
+      with_every_row(
+          call, options, out, before, [&](const std::vector<O>& got, const std::string&) {
+            std::size_t wrong = 0;
+            for (std::size_t i = 0; i < got.size(); ++i) {
+              if (right(got[i], i)) continue;
+              if (wrong++ == 0)
+                UNSCOPED_INFO("element " << i << " is " << double(rg::Element<O>::widen(got[i]))
+                                         << ", the product is " << expected.product[i]);
+            }
+            INFO(name_of(shape.variant)
+                 << ", k " << shape.k << ", alpha " << options.alpha << ", beta " << options.beta);
+            CHECK(wrong == 0);
+          });
     });
   }
 
@@ -91,7 +101,9 @@ std::vector<Shape> shapes(offset_t k, offset_t n) {
           {Variant::contracting, some_groups, some_rows, k, n},
           {Variant::batch, 8, 21, k, n}};
 }
-Sizes sizes_for(const Shape& s) { return s.variant == Variant::batch ? Sizes{2, 0, 4} : some_sizes; }
+Sizes sizes_for(const Shape& s) {
+  return s.variant == Variant::batch ? Sizes{2, 0, 4} : some_sizes;
+}
 
 double depth_of(const Shape& s) {
   return static_cast<double>(s.variant == Variant::contracting ? s.m : s.k);
@@ -127,7 +139,8 @@ TEST_CASE("alpha and beta act on f64 products as doubles, with one rounding each
           "[conformance][f64][device]") {
   for (const Shape& s : shapes(20, 9)) {
     Random random(65);
-    // Whole numbers: the product is exact, so alpha times it is one rounding, and that is the result.
+    // Whole numbers: the product is exact, so alpha times it is one rounding, and that is the
+    // result.
     Operands<double, double, double> o(
         s, sizes_for(s), [&](double) { return static_cast<double>(random.between(-99, 99)); });
     const double alpha = 1.0 + 0x1p-40;  // 1 in f32
@@ -154,14 +167,16 @@ TEST_CASE("s8 products are exact in s32 over the full range", "[conformance][s8]
     }
 }
 
-TEST_CASE("s8 products are exact up to the largest depth that s32 holds", "[conformance][s8][device]") {
+TEST_CASE("s8 products are exact up to the largest depth that s32 holds",
+          "[conformance][s8][device]") {
   // 131,071 products of (−128)² are 2^31 − 2^14; those of −128 · 127 the other end.
   constexpr offset_t k = 131071;
   const Shape s{Variant::non_contracting, 1, 2, k, 2};
   std::vector<std::int8_t> a(2 * k, -128);
   std::vector<std::int8_t> b(2 * k);
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = i % 2 == 0 ? -128 : 127;
-  Operands<std::int8_t, std::int8_t, std::int32_t> o(s, {2}, [](std::int8_t) { return std::int8_t{}; });
+  Operands<std::int8_t, std::int8_t, std::int32_t> o(
+      s, {2}, [](std::int8_t) { return std::int8_t{}; });
   o.lhs.set(a);
   o.rhs.set(b);
   o.check({}, std::vector<std::int32_t>(4, -1), [](std::int32_t got, std::size_t i) {
@@ -189,13 +204,16 @@ TEST_CASE("s8 results wrap modulo 256", "[conformance][s8][device]") {
 TEST_CASE("Integer products refuse factors that are not whole s32 numbers",
           "[conformance][s8][device]") {
   const Shape s{Variant::non_contracting, some_groups, some_rows, 8, 8};
-  Operands<std::int8_t, std::int8_t, std::int32_t> o(s, some_sizes,
-                                                     [](std::int8_t) { return std::int8_t{1}; });
+  Operands<std::int8_t, std::int8_t, std::int32_t> o(
+      s, some_sizes, [](std::int8_t) { return std::int8_t{1}; });
   const std::vector<std::int32_t> before(o.out.elems(), -77);
   const double nan = std::nan("");
-  for (const rg::Options& options :
-       {rg::Options{.alpha = 0.5}, rg::Options{.beta = 0.5}, rg::Options{.alpha = 1e10},
-        rg::Options{.alpha = nan}, rg::Options{.beta = nan}, rg::Options{.alpha = INFINITY}}) {
+  for (const rg::Options& options : {rg::Options{.alpha = 0.5},
+                                     rg::Options{.beta = 0.5},
+                                     rg::Options{.alpha = 1e10},
+                                     rg::Options{.alpha = nan},
+                                     rg::Options{.beta = nan},
+                                     rg::Options{.alpha = INFINITY}}) {
     o.out.set(before);
     o.with_call(options, [&](const auto& call) {
       const rg::Status status = rg::run(call, options);
@@ -209,8 +227,8 @@ TEST_CASE("Integer products refuse factors that are not whole s32 numbers",
 TEST_CASE("Integer tails are zero, or not touched", "[conformance][s8][device]") {
   for (const Shape& s : shapes(12, 19)) {
     if (s.variant == Variant::contracting) continue;
-    Operands<std::int8_t, std::int8_t, std::int8_t> o(s, sizes_for(s),
-                                                      [](std::int8_t) { return std::int8_t{3}; });
+    Operands<std::int8_t, std::int8_t, std::int8_t> o(
+        s, sizes_for(s), [](std::int8_t) { return std::int8_t{3}; });
     const std::vector<std::int8_t> before(o.out.elems(), -77);
     for (const Tail tail : {Tail::zero, Tail::keep})
       o.check({.tail = tail}, before, [&](std::int8_t got, std::size_t i) {
@@ -275,34 +293,39 @@ void check_all_codes() {
     value.bits = static_cast<std::uint8_t>(bits);
     return value;
   };
-  // Row (or column) i holds code i at one place and zeros elsewhere: it alone may become NaN or Inf.
+  // Row (or column) i holds code i at one place and zeros elsewhere: it alone may become NaN or
+  // Inf.
   {
-    Operands<F8, F8, O> o({Variant::non_contracting, 3, 256, k, n}, {100, 0, 156},
-                          [](F8) { return F8{}; });
+    Operands<F8, F8, O> o(
+        {Variant::non_contracting, 3, 256, k, n}, {100, 0, 156}, [](F8) { return F8{}; });
     for (std::size_t i = 0; i < 256; ++i) o.a[i * k + i % k] = code(i);
     o.lhs.set(o.a);
     o.rhs.set(std::vector<F8>(3 * k * n, one));
-    o.check({}, poisoned<O>(o.out.elems()),
-            [](O got, std::size_t i) { return is_value_of<F8>(got, i / n); });
+    o.check({}, poisoned<O>(o.out.elems()), [](O got, std::size_t i) {
+      return is_value_of<F8>(got, i / n);
+    });
   }
   {
-    Operands<F8, F8, O> o({Variant::non_contracting, 3, 30, k, 256}, {10, 0, 20},
-                          [](F8) { return F8{}; });
+    Operands<F8, F8, O> o(
+        {Variant::non_contracting, 3, 30, k, 256}, {10, 0, 20}, [](F8) { return F8{}; });
     for (std::size_t group = 0; group < 3; ++group)
       for (std::size_t i = 0; i < 256; ++i) o.b[(group * k + i % k) * 256 + i] = code(i);
     o.lhs.set(std::vector<F8>(30 * k, one));
     o.rhs.set(o.b);
-    o.check({}, poisoned<O>(o.out.elems()),
-            [](O got, std::size_t i) { return is_value_of<F8>(got, i % 256); });
+    o.check({}, poisoned<O>(o.out.elems()), [](O got, std::size_t i) {
+      return is_value_of<F8>(got, i % 256);
+    });
   }
   {
-    Operands<F8, F8, O> o({Variant::contracting, 2, k, 256, n}, {9, k - 9}, [](F8) { return F8{}; });
+    Operands<F8, F8, O> o(
+        {Variant::contracting, 2, k, 256, n}, {9, k - 9}, [](F8) { return F8{}; });
     for (std::size_t i = 0; i < 256; ++i)
       for (const std::size_t row : {i % 9, 9 + i % (k - 9)}) o.a[row * 256 + i] = code(i);
     o.lhs.set(o.a);
     o.rhs.set(std::vector<F8>(k * n, one));
-    o.check({}, poisoned<O>(o.out.elems()),
-            [](O got, std::size_t i) { return is_value_of<F8>(got, i / n % 256); });
+    o.check({}, poisoned<O>(o.out.elems()), [](O got, std::size_t i) {
+      return is_value_of<F8>(got, i / n % 256);
+    });
   }
 }
 
@@ -326,7 +349,8 @@ TEST_CASE("All 256 codes of each fp8 format multiply as their value, and NaN sta
   }
 }
 
-TEST_CASE("Accumulation in f32 over several calls rounds once a call", "[conformance][bf16][device]") {
+TEST_CASE("Accumulation in f32 over several calls rounds once a call",
+          "[conformance][bf16][device]") {
   for (const Shape& s : shapes(40, 33)) {
     Random random(12);
     Operands<bf16, bf16, float> o(s, sizes_for(s), [&](bf16) {
@@ -339,8 +363,8 @@ TEST_CASE("Accumulation in f32 over several calls rounds once a call", "[conform
       const std::vector<float> before = sum;
       for (std::size_t i = 0; i < sum.size(); ++i)
         sum[i] = static_cast<float>(double{before[i]} + o.expected.product[i]);
-      o.check({.beta = 1}, before,
-              [&](float got, std::size_t i) { return same_bits(got, sum[i]); });
+      o.check(
+          {.beta = 1}, before, [&](float got, std::size_t i) { return same_bits(got, sum[i]); });
     }
   }
 }
@@ -350,8 +374,7 @@ TEST_CASE("Accumulation into bf16 rounds the sum, not the product", "[conformanc
   const Shape s{Variant::non_contracting, 1, 5, 257, 6};
   Operands<bf16, bf16, bf16> o(s, {5}, [](bf16) { return rg::to_bf16(1); });
   const std::vector<bf16> before(30, rg::to_bf16(1));
-  o.check({.beta = 1}, before,
-          [](bf16 got, std::size_t) { return rg::to_float(got) == 258.0F; });
+  o.check({.beta = 1}, before, [](bf16 got, std::size_t) { return rg::to_float(got) == 258.0F; });
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ struct AddPosition : rg::Epilogue {
 double silu_of(double x) { return x / (1 + std::exp(-x)); }
 double gelu_of(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
 
-/// Runs a case with an epilogue and every row that takes it; `formula(value, slab, row, col)` is the
-/// epilogue in f64, `terms` its f32 operations (0: exact on integers).
+/// Runs a case with an epilogue and every row that takes it; `formula(value, slab, row, col)` is
+/// the epilogue in f64, `terms` its f32 operations (0: exact on integers).
 template <class L, class R, class O, class E, class F>
 void check_epilogue(const Case& c, const E& epilogue, const F& formula, double terms) {
   Prepared<L, R, O> prepared(c);
@@ -50,9 +50,8 @@ void check_epilogue(const Case& c, const E& epilogue, const F& formula, double t
     options.config_row = row;
     std::vector<O> result;
     if (row >= 0) {
-      const rg::Status status = prepared.with_call(options, [&](const auto& call) {
-        return rg::make_plan<E>(call, options).status();
-      });
+      const rg::Status status = prepared.with_call(
+          options, [&](const auto& call) { return rg::make_plan<E>(call, options).status(); });
       if (!status.ok()) continue;
       ++forced;
     }
@@ -94,15 +93,16 @@ TEST_CASE("bias adds its group's vector to live rows and to no other",
       const auto formula = [](double x, offset_t, offset_t row, offset_t col) {
         return x + static_cast<double>(7 * group_of(row) - col % 50);
       };
-      check_epilogue<float, float, float>(rows_case(tail, beta),
-                                        rg::bias(rg::view(values.data(), 4, 77)), formula, 0);
+      check_epilogue<float, float, float>(
+          rows_case(tail, beta), rg::bias(rg::view(values.data(), 4, 77)), formula, 0);
     }
 }
 
 TEST_CASE("A shared bias adds one vector to every live row", "[epilogue][conformance][device]") {
   const DeviceArray<bf16> values(bias_values(1, 77));
   check_epilogue<float, float, float>(
-      rows_case(Tail::zero), rg::bias(rg::view(values.data(), 77)),
+      rows_case(Tail::zero),
+      rg::bias(rg::view(values.data(), 77)),
       [](double x, offset_t, offset_t, offset_t col) { return x - static_cast<double>(col % 50); },
       0);
 }
@@ -114,7 +114,8 @@ TEST_CASE("bias of the other variants goes by slab", "[epilogue][conformance][de
   };
   Case c = rows_case(Tail::zero);
   c.shape.variant = Variant::contracting;
-  check_epilogue<bf16, bf16, float>(with_aligned_pitches(c), rg::bias(rg::view(values.data(), 4, 77)), formula, 0);
+  check_epilogue<bf16, bf16, float>(
+      with_aligned_pitches(c), rg::bias(rg::view(values.data(), 4, 77)), formula, 0);
   c.shape = {Variant::batch, 4, 20, 24, 77};
   c.entries = {1, 2};  // the last batch is dead
   check_epilogue<float, float, float>(c, rg::bias(rg::view(values.data(), 4, 77)), formula, 0);
@@ -123,8 +124,7 @@ TEST_CASE("bias of the other variants goes by slab", "[epilogue][conformance][de
 TEST_CASE("relu, silu and gelu act on the f32 accumulator", "[epilogue][conformance][device]") {
   const Case c = rows_case(Tail::zero);
   check_epilogue<float, float, float>(
-      c, rg::relu(),
-      [](double x, offset_t, offset_t, offset_t) { return x < 0 ? 0.0 : x; }, 0);
+      c, rg::relu(), [](double x, offset_t, offset_t, offset_t) { return x < 0 ? 0.0 : x; }, 0);
   // 16 f32 operations stand for the error of exp and erf.
   check_epilogue<float, float, float>(
       c, rg::silu(), [](double x, offset_t, offset_t, offset_t) { return silu_of(x); }, 16);
@@ -136,7 +136,8 @@ TEST_CASE("A chain of bias and activation runs from left to right",
           "[epilogue][conformance][device]") {
   const DeviceArray<bf16> values(bias_values(4, 77));
   check_epilogue<float, float, float>(
-      rows_case(Tail::zero), rg::bias(rg::view(values.data(), 4, 77)) | rg::relu(),
+      rows_case(Tail::zero),
+      rg::bias(rg::view(values.data(), 4, 77)) | rg::relu(),
       [](double x, offset_t, offset_t row, offset_t col) {
         return std::max(0.0, x + static_cast<double>(7 * group_of(row) - col % 50));
       },
@@ -147,13 +148,16 @@ TEST_CASE("A user's functor and a user's epilogue run like the library's own",
           "[epilogue][conformance][device]") {
   for (const Tail tail : {Tail::zero, Tail::keep}) {
     check_epilogue<float, float, float>(
-        rows_case(tail), rg::elementwise(ScaleAndShift{0.5F}),
-        [](double x, offset_t, offset_t, offset_t) { return x * 0.5 + 3; }, 0);
+        rows_case(tail),
+        rg::elementwise(ScaleAndShift{0.5F}),
+        [](double x, offset_t, offset_t, offset_t) { return x * 0.5 + 3; },
+        0);
     // The positions that a matrix engine hands to an epilogue.
     Case c = rows_case(tail);
     c.shape.n = 80;
     check_epilogue<bf16, bf16, float>(
-        with_aligned_pitches(c), AddPosition{} | rg::relu(),
+        with_aligned_pitches(c),
+        AddPosition{} | rg::relu(),
         [](double x, offset_t, offset_t row, offset_t col) {
           return std::max(0.0, x + static_cast<double>(10000 * group_of(row) + 100 * row + col));
         },
@@ -166,8 +170,7 @@ TEST_CASE("An epilogue sees alpha times the product plus beta times out",
   Case c = rows_case(Tail::zero, 0.5F);
   c.alpha = 2;
   check_epilogue<float, float, float>(
-      c, rg::relu(),
-      [](double x, offset_t, offset_t, offset_t) { return x < 0 ? 0.0 : x; }, 0);
+      c, rg::relu(), [](double x, offset_t, offset_t, offset_t) { return x < 0 ? 0.0 : x; }, 0);
 }
 
 TEST_CASE("The calls take an epilogue as their last operand", "[epilogue][conformance][device]") {
@@ -178,18 +181,23 @@ TEST_CASE("The calls take an epilogue as their last operand", "[epilogue][confor
   const auto groups = rg::GroupSizes(sizes.data(), 2);
   const auto epilogue = rg::elementwise(ScaleAndShift{2.0F});
   const float* const in = ones.data();
-  REQUIRE(rg::ragged_dot(rg::view(in, 2, n), rg::view(in, 2, n, n), groups,
-                         rg::view(out.data(), 2, n), epilogue)
-              .ok());
+  REQUIRE(
+      rg::ragged_dot(
+          rg::view(in, 2, n), rg::view(in, 2, n, n), groups, rg::view(out.data(), 2, n), epilogue)
+          .ok());
   REQUIRE(runtime::synchronize().ok());
   CHECK(out.get()[2 * n - 1] == 11.0F);
-  REQUIRE(rg::ragged_dot_contracting(rg::view(in, 2, n), rg::view(in, 2, n), groups,
-                                     rg::view(out.data(), 2, n, n), epilogue)
-              .ok());
+  REQUIRE(
+      rg::ragged_dot_contracting(
+          rg::view(in, 2, n), rg::view(in, 2, n), groups, rg::view(out.data(), 2, n, n), epilogue)
+          .ok());
   REQUIRE(runtime::synchronize().ok());
   CHECK(out.get() == std::vector<float>(2 * n * n, 5.0F));
-  REQUIRE(rg::ragged_dot_batch(rg::view(in, 2, n, n), rg::view(in, 2, n, n), groups,
-                               rg::view(out.data(), 2, n, n), epilogue)
+  REQUIRE(rg::ragged_dot_batch(rg::view(in, 2, n, n),
+                               rg::view(in, 2, n, n),
+                               groups,
+                               rg::view(out.data(), 2, n, n),
+                               epilogue)
               .ok());
   REQUIRE(runtime::synchronize().ok());
   CHECK(out.get() == std::vector<float>(2 * n * n, 11.0F));

@@ -46,7 +46,8 @@ TEST_CASE("Up to 65,537 groups, nearly all of them empty, in every variant",
         make("many groups", {Variant::non_contracting, g, rows, 8, 8}, sizes));
     check_case<float, float, float>(
         make("many groups", {Variant::non_contracting, g, rows, 3, 5}, sizes));
-    check_case<bf16, bf16, float>(make("many groups", {Variant::contracting, g, rows, 8, 8}, sizes));
+    check_case<bf16, bf16, float>(
+        make("many groups", {Variant::contracting, g, rows, 8, 8}, sizes));
     check_case<float, float, float>(
         make("many groups", {Variant::contracting, g, rows, 2, 3}, sizes));
     check_case<bf16, bf16, bf16>(make("many groups", {Variant::batch, rows, 3, 8, 8}, sizes));
@@ -80,7 +81,7 @@ TEST_CASE("Sums of narrow sizes pass the type's range in every variant",
   check("s16, sum 33,000", {32767, 0, 233}, IndexType::s16, 33100);
   check("u16, cut at the extent", {65535, 65535, 3}, IndexType::u16, 300);
   check("u32 past int32", {10, 4294967295, 3}, IndexType::u32, 50);
-  check("u64 past int64", {10, -1, 3}, IndexType::u64, 50);  // 2^64 − 1
+  check("u64 past int64", {10, -1, 3}, IndexType::u64, 50);            // 2^64 − 1
   check("u64 past int64, first", {int64_min, 3}, IndexType::u64, 50);  // 2^63
   check("s64, sums past int64", {10, int64_max, int64_max, 3}, IndexType::s64, 50);
 }
@@ -111,16 +112,26 @@ std::vector<float> reals(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-/// Runs a general call of variant V with [batches, g] groups of every kind and type, with every row;
-/// all results must have the bits of the first, which must be right at `check(result)`.
+/// Runs a general call of variant V with [batches, g] groups of every kind and type, with every
+/// row; all results must have the bits of the first, which must be right at `check(result)`.
 template <Variant V, class L, class R, class O, class Check>
-void check_descriptions(const L& lhs, const R& rhs, const O& out_view, DeviceArray<float>& out,
-                        const rg::DimensionNumbers& dims, const Check& check) {
+void check_descriptions(const L& lhs,
+                        const R& rhs,
+                        const O& out_view,
+                        DeviceArray<float>& out,
+                        const rg::DimensionNumbers& dims,
+                        const Check& check) {
   std::map<std::string, std::vector<float>> first;
   const std::vector<float> before = poisoned<float>(out.elems());
   for (const GroupKind kind : {GroupKind::sizes, GroupKind::end_offsets, GroupKind::offsets})
-    for (const IndexType type : {IndexType::s64, IndexType::s8, IndexType::s16, IndexType::s32,
-                                 IndexType::u8, IndexType::u16, IndexType::u32, IndexType::u64}) {
+    for (const IndexType type : {IndexType::s64,
+                                 IndexType::s8,
+                                 IndexType::s16,
+                                 IndexType::s32,
+                                 IndexType::u8,
+                                 IndexType::u16,
+                                 IndexType::u32,
+                                 IndexType::u64}) {
       const DeviceArray<unsigned char> entries(description(kind, type));
       rg::GroupTensor groups;
       groups.groups = {entries.data(), 0, kind, type};
@@ -131,24 +142,27 @@ void check_descriptions(const L& lhs, const R& rhs, const O& out_view, DeviceArr
       INFO("kind " << static_cast<int>(kind) << ", type " << static_cast<int>(type) << ": "
                    << call.status.message());
       REQUIRE(call.status.ok());
-      with_every_row(call, {}, out, before,
-                     [&](const std::vector<float>& got, const std::string& row) {
-                       if (first.count(row) == 0) {
-                         check(got);
-                         first[row] = got;
-                       }
-                       CHECK(first_difference(got, first[row]) == -1);
-                     });
+      with_every_row(
+          call, {}, out, before, [&](const std::vector<float>& got, const std::string& row) {
+            if (first.count(row) == 0) {
+              check(got);
+              first[row] = got;
+            }
+            CHECK(first_difference(got, first[row]) == -1);
+          });
     }
 }
 
 /// Largest ratio of an error to its bound.
-double worst(const std::vector<float>& got, const Reference& expected, double terms,
+double worst(const std::vector<float>& got,
+             const Reference& expected,
+             double terms,
              std::size_t from = 0) {
   double ratio = 0;
   for (std::size_t i = 0; i < expected.product.size(); ++i) {
     const double error = std::fabs(double{got[from + i]} - expected.product[i]);
-    ratio = std::max(ratio, error / error_bound<float>(terms, expected.absdot[i], expected.product[i]));
+    ratio =
+        std::max(ratio, error / error_bound<float>(terms, expected.absdot[i], expected.product[i]));
     if (!(error == error)) return INFINITY;
   }
   return ratio;
@@ -168,15 +182,23 @@ TEST_CASE("A general call reads rows of groups of every kind and type alike",
     DeviceArray<float> out(batches * m * n);
     check_descriptions<Variant::non_contracting>(
         rg::view(std::as_const(lhs).data(), batches, m, k),
-        rg::view(std::as_const(rhs).data(), batches, g, k, n), rg::view(out.data(), batches, m, n), out,
-        {.lhs_contracting = {2}, .rhs_contracting = {2}, .lhs_batch = {0}, .rhs_batch = {0},
-         .lhs_ragged = {1}, .rhs_group = {1}},
+        rg::view(std::as_const(rhs).data(), batches, g, k, n),
+        rg::view(out.data(), batches, m, n),
+        out,
+        {.lhs_contracting = {2},
+         .rhs_contracting = {2},
+         .lhs_batch = {0},
+         .rhs_batch = {0},
+         .lhs_ragged = {1},
+         .rhs_group = {1}},
         [&](const std::vector<float>& got) {
           for (offset_t b = 0; b < batches; ++b) {
             const std::vector<Range> ranges = ranges_of(rows_of_sizes[b], GroupKind::sizes, m);
-            const Reference expected =
-                reference({Variant::non_contracting, g, m, k, n}, part(x, b * m * k, m * k),
-                          part(y, b * g * k * n, g * k * n), ranges, covered(ranges));
+            const Reference expected = reference({Variant::non_contracting, g, m, k, n},
+                                                 part(x, b * m * k, m * k),
+                                                 part(y, b * g * k * n, g * k * n),
+                                                 ranges,
+                                                 covered(ranges));
             CHECK(worst(got, expected, k + 4, static_cast<std::size_t>(b * m * n)) <= 1);
           }
         });
@@ -189,15 +211,23 @@ TEST_CASE("A general call reads rows of groups of every kind and type alike",
     DeviceArray<float> out(g * batches * k * n);
     check_descriptions<Variant::contracting>(
         rg::view(std::as_const(lhs).data(), batches, m, k),
-        rg::view(std::as_const(rhs).data(), batches, m, n), rg::view(out.data(), g, batches, k, n), out,
-        {.lhs_contracting = {1}, .rhs_contracting = {1}, .lhs_batch = {0}, .rhs_batch = {0},
-         .lhs_ragged = {1}, .rhs_group = {}},
+        rg::view(std::as_const(rhs).data(), batches, m, n),
+        rg::view(out.data(), g, batches, k, n),
+        out,
+        {.lhs_contracting = {1},
+         .rhs_contracting = {1},
+         .lhs_batch = {0},
+         .rhs_batch = {0},
+         .lhs_ragged = {1},
+         .rhs_group = {}},
         [&](const std::vector<float>& got) {
           for (offset_t b = 0; b < batches; ++b) {
             const std::vector<Range> ranges = ranges_of(rows_of_sizes[b], GroupKind::sizes, m);
-            const Reference expected =
-                reference({Variant::contracting, g, m, k, n}, part(x, b * m * k, m * k),
-                          part(y, b * m * n, m * n), ranges, covered(ranges));
+            const Reference expected = reference({Variant::contracting, g, m, k, n},
+                                                 part(x, b * m * k, m * k),
+                                                 part(y, b * m * n, m * n),
+                                                 ranges,
+                                                 covered(ranges));
             std::vector<float> slabs;  // out is [g, b, k, n]
             for (offset_t s = 0; s < g; ++s)
               for (offset_t i = 0; i < k * n; ++i)
@@ -215,16 +245,23 @@ TEST_CASE("A general call reads rows of groups of every kind and type alike",
     DeviceArray<float> out(batches * m * 2 * 7);
     check_descriptions<Variant::batch>(
         rg::view(std::as_const(lhs).data(), batches, m, 2, k),
-        rg::view(std::as_const(rhs).data(), batches, m, k, 7), rg::view(out.data(), batches, m, 2, 7),
+        rg::view(std::as_const(rhs).data(), batches, m, k, 7),
+        rg::view(out.data(), batches, m, 2, 7),
         out,
-        {.lhs_contracting = {3}, .rhs_contracting = {2}, .lhs_batch = {0, 1}, .rhs_batch = {0, 1},
-         .lhs_ragged = {1}, .rhs_group = {}},
+        {.lhs_contracting = {3},
+         .rhs_contracting = {2},
+         .lhs_batch = {0, 1},
+         .rhs_batch = {0, 1},
+         .lhs_ragged = {1},
+         .rhs_group = {}},
         [&](const std::vector<float>& got) {
           for (offset_t b = 0; b < batches; ++b) {
             const std::vector<Range> ranges = ranges_of(rows_of_sizes[b], GroupKind::sizes, m);
-            const Reference expected =
-                reference({Variant::batch, m, 2, k, 7}, part(x, b * m * 2 * k, m * 2 * k),
-                          part(y, b * m * k * 7, m * k * 7), ranges, covered(ranges));
+            const Reference expected = reference({Variant::batch, m, 2, k, 7},
+                                                 part(x, b * m * 2 * k, m * 2 * k),
+                                                 part(y, b * m * k * 7, m * k * 7),
+                                                 ranges,
+                                                 covered(ranges));
             CHECK(worst(got, expected, k + 4, static_cast<std::size_t>(b * m * 2 * 7)) <= 1);
           }
         });
@@ -237,9 +274,12 @@ TEST_CASE("General calls accept extents of zero, and null for what has no elemen
     const char* name;
     offset_t b, g, m, k, n;
   };
-  for (const Extents& e : {Extents{"b = 0", 0, 3, 4, 5, 6}, Extents{"g = 0", 2, 0, 4, 5, 6},
-                           Extents{"m = 0", 2, 3, 0, 5, 6}, Extents{"k = 0", 2, 3, 4, 0, 6},
-                           Extents{"n = 0", 2, 3, 4, 5, 0}, Extents{"all", 0, 0, 0, 0, 0}}) {
+  for (const Extents& e : {Extents{"b = 0", 0, 3, 4, 5, 6},
+                           Extents{"g = 0", 2, 0, 4, 5, 6},
+                           Extents{"m = 0", 2, 3, 0, 5, 6},
+                           Extents{"k = 0", 2, 3, 4, 0, 6},
+                           Extents{"n = 0", 2, 3, 4, 5, 0},
+                           Extents{"all", 0, 0, 0, 0, 0}}) {
     INFO(e.name);
     const auto elems = [](offset_t count) { return static_cast<std::size_t>(count); };
     const auto array = [](offset_t count) {
@@ -248,10 +288,9 @@ TEST_CASE("General calls accept extents of zero, and null for what has no elemen
     const auto or_null = [](const DeviceArray<float>& a) -> const float* {
       return a.elems() == 0 ? nullptr : a.data();
     };
-    const DeviceArray<std::int32_t> sizes(
-        std::vector<std::int32_t>(elems(e.b * e.g), 1));
-    const rg::GroupTensor groups(sizes.elems() == 0 ? nullptr : sizes.data(), GroupKind::sizes,
-                                 {e.b, e.g});
+    const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>(elems(e.b * e.g), 1));
+    const rg::GroupTensor groups(
+        sizes.elems() == 0 ? nullptr : sizes.data(), GroupKind::sizes, {e.b, e.g});
     const auto is = [](const std::vector<float>& got, float live, offset_t live_per, offset_t per) {
       for (std::size_t i = 0; i < got.size(); ++i) {
         const bool in_group = static_cast<offset_t>(i) % per < live_per;
@@ -264,10 +303,16 @@ TEST_CASE("General calls accept extents of zero, and null for what has no elemen
       const DeviceArray<float> y(array(e.g * e.b * e.k * e.n));
       DeviceArray<float> out(elems(e.b * e.m * e.n));
       const auto call = rg::describe_general<Variant::non_contracting>(
-          rg::view(or_null(x), e.b, e.m, e.k), rg::view(or_null(y), e.g, e.b, e.k, e.n), groups,
+          rg::view(or_null(x), e.b, e.m, e.k),
+          rg::view(or_null(y), e.g, e.b, e.k, e.n),
+          groups,
           rg::view(out.elems() == 0 ? nullptr : out.data(), e.b, e.m, e.n),
-          {.lhs_contracting = {2}, .rhs_contracting = {2}, .lhs_batch = {0}, .rhs_batch = {1},
-           .lhs_ragged = {1}, .rhs_group = {0}});
+          {.lhs_contracting = {2},
+           .rhs_contracting = {2},
+           .lhs_batch = {0},
+           .rhs_batch = {1},
+           .lhs_ragged = {1},
+           .rhs_group = {0}});
       const rg::Status status = rg::run(call);
       INFO(status.message());
       REQUIRE(status.ok());
@@ -280,10 +325,16 @@ TEST_CASE("General calls accept extents of zero, and null for what has no elemen
       const DeviceArray<float> y(array(e.b * e.m * e.n));
       DeviceArray<float> out(elems(e.g * e.b * e.k * e.n));
       const auto call = rg::describe_general<Variant::contracting>(
-          rg::view(or_null(x), e.b, e.m, e.k), rg::view(or_null(y), e.b, e.m, e.n), groups,
+          rg::view(or_null(x), e.b, e.m, e.k),
+          rg::view(or_null(y), e.b, e.m, e.n),
+          groups,
           rg::view(out.elems() == 0 ? nullptr : out.data(), e.g, e.b, e.k, e.n),
-          {.lhs_contracting = {1}, .rhs_contracting = {1}, .lhs_batch = {0}, .rhs_batch = {0},
-           .lhs_ragged = {1}, .rhs_group = {}});
+          {.lhs_contracting = {1},
+           .rhs_contracting = {1},
+           .lhs_batch = {0},
+           .rhs_batch = {0},
+           .lhs_ragged = {1},
+           .rhs_group = {}});
       const rg::Status status = rg::run(call);
       INFO(status.message());
       REQUIRE(status.ok());
@@ -306,16 +357,24 @@ TEST_CASE("Extents below zero or past all memory are refused by name, wherever t
       offset_t e[] = {2, 3, 2, 2, 3};  // b, m, k0, k1, n
       e[which] = extent;
       const rg::View<const float, 4> x(memory.data(), {e[0], e[1], e[2], e[3]}, {64, 16, 5, 2});
-      const rg::View<const float, 5> y(memory.data(), {2, e[0], e[2], e[3], e[4]},
-                                       {256, 64, 16, 5, 1});
+      const rg::View<const float, 5> y(
+          memory.data(), {2, e[0], e[2], e[3], e[4]}, {256, 64, 16, 5, 1});
       const rg::View<float, 3> d(out.data(), {e[0], e[1], e[4]}, {64, 16, 1});
-      const rg::Status status = rg::ragged_dot_general(
-          x, y, rg::GroupTensor(sizes.data(), GroupKind::sizes, {2}), d,
-          {.lhs_contracting = {2, 3}, .rhs_contracting = {2, 3}, .lhs_batch = {0}, .rhs_batch = {1},
-           .lhs_ragged = {1}, .rhs_group = {0}});
+      const rg::Status status =
+          rg::ragged_dot_general(x,
+                                 y,
+                                 rg::GroupTensor(sizes.data(), GroupKind::sizes, {2}),
+                                 d,
+                                 {.lhs_contracting = {2, 3},
+                                  .rhs_contracting = {2, 3},
+                                  .lhs_batch = {0},
+                                  .rhs_batch = {1},
+                                  .lhs_ragged = {1},
+                                  .rhs_group = {0}});
       INFO("dimension " << which << " of " << extent << ": " << status.message());
       CHECK(static_cast<int>(status.code()) ==
-            static_cast<int>(extent < 0 ? StatusCode::negative_extent : StatusCode::extent_too_large));
+            static_cast<int>(extent < 0 ? StatusCode::negative_extent
+                                        : StatusCode::extent_too_large));
     }
   CHECK(first_difference(out.get(), poisoned<float>(out.elems())) == -1);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements past 2^31 and 2^32 where the variants' own tests do not look: batch operands, the source of
-// a gather, the target of a scatter, ragged indices past 2^31; and, on a GPU, dense operands of up to
-// 9 GB with the rows around element 2^31 and 2^32. On the host only the pages touched cost memory.
+// Elements past 2^31 and 2^32 where the variants' own tests do not look: batch operands, the source
+// of a gather, the target of a scatter, ragged indices past 2^31; and, on a GPU, dense operands of
+// up to 9 GB with the rows around element 2^31 and 2^32. On the host only the pages touched cost
+// memory.
 
 #include <raggedgemm/raggedgemm.hpp>
 
 #include <map>
 
+#include "support/every_row.hpp"
 #include "support/huge_array.hpp"
 #include "support/random.hpp"
-#include "support/every_row.hpp"
 
 namespace {
 
@@ -27,7 +28,8 @@ std::vector<bf16> constant(std::size_t count, float value) {
 }
 
 bool put(const HugeArray<bf16>& array, offset_t at, const std::vector<bf16>& values) {
-  return runtime::copy_to_device(array.data() + at, values.data(), values.size() * sizeof(bf16)).ok();
+  return runtime::copy_to_device(array.data() + at, values.data(), values.size() * sizeof(bf16))
+      .ok();
 }
 
 /// Values from element `at` on.
@@ -40,7 +42,9 @@ std::vector<float> take(const T* data, offset_t at, std::size_t count) {
   return wide;
 }
 
-std::vector<float> row_of(std::size_t count, float value) { return std::vector<float>(count, value); }
+std::vector<float> row_of(std::size_t count, float value) {
+  return std::vector<float>(count, value);
+}
 
 /// Whether the memory could be had; says so when not.
 bool has(const HugeArray<bf16>& array, const char* what) {
@@ -68,7 +72,8 @@ void each_row(const Call& call, rg::Options options, const F& check) {
   CHECK(rows_run > 0);
 }
 
-TEST_CASE("ragged_dot_batch reaches slabs past 2^31 and 2^32", "[conformance][huge][slow][device]") {
+TEST_CASE("ragged_dot_batch reaches slabs past 2^31 and 2^32",
+          "[conformance][huge][slow][device]") {
   constexpr offset_t m = 8, k = 8, n = 8;
   const DeviceArray<bf16> ones(constant(3 * 64, 1));
   const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>{1, 2});
@@ -80,13 +85,14 @@ TEST_CASE("ragged_dot_batch reaches slabs past 2^31 and 2^32", "[conformance][hu
       for (offset_t i = 0; i < 3 && which != 'o'; ++i)
         REQUIRE(put(far, i * step, constant(64, static_cast<float>(i + 1))));
       const auto at = [&](char operand, const bf16* near_data) {
-        return rg::View<const bf16, 3>(operand == which ? far.data() : near_data, {3, 8, 8},
+        return rg::View<const bf16, 3>(operand == which ? far.data() : near_data,
+                                       {3, 8, 8},
                                        {operand == which ? step : 64, 8, 1});
       };
-      const rg::View<bf16, 3> out(which == 'o' ? far.data() : near_out.data(), {3, m, n},
-                                  {which == 'o' ? step : 64, n, 1});
-      const auto call = rg::describe_batch(at('l', ones.data()), at('r', ones.data()),
-                                           rg::GroupSizes(sizes.data(), 2), out);
+      const rg::View<bf16, 3> out(
+          which == 'o' ? far.data() : near_out.data(), {3, m, n}, {which == 'o' ? step : 64, n, 1});
+      const auto call = rg::describe_batch(
+          at('l', ones.data()), at('r', ones.data()), rg::GroupSizes(sizes.data(), 2), out);
       INFO(which << ", step " << step);
       each_row(call, {}, [&] {
         for (offset_t i = 0; i < 3; ++i) {
@@ -112,14 +118,18 @@ TEST_CASE("A gather reads rows past element 2^31 and 2^32", "[conformance][huge]
   for (std::size_t i = 0; i < far_rows.size(); ++i)
     REQUIRE(put(source, far_rows[i] * pitch, constant(k, static_cast<float>(i + 1))));
   const DeviceArray<bf16> ones(constant(static_cast<std::size_t>(2 * k * n), 1));
-  const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>{3, static_cast<std::int32_t>(m - 3)});
+  const DeviceArray<std::int32_t> sizes(
+      std::vector<std::int32_t>{3, static_cast<std::int32_t>(m - 3)});
   const DeviceArray<std::int32_t> index(far_rows);
   const rg::Options options{.lhs_index = index.data()};
   const rg::View<const bf16, 2> lhs(source.data(), {source_rows, k}, {pitch, 1});
   {
     DeviceArray<bf16> out(static_cast<std::size_t>(m * n));
-    const auto call = rg::describe(lhs, rg::view(std::as_const(ones).data(), 2, k, n),
-                                   rg::GroupSizes(sizes.data(), 2), rg::view(out.data(), m, n), options);
+    const auto call = rg::describe(lhs,
+                                   rg::view(std::as_const(ones).data(), 2, k, n),
+                                   rg::GroupSizes(sizes.data(), 2),
+                                   rg::view(out.data(), m, n),
+                                   options);
     each_row(call, options, [&] {
       CHECK(out.guards_intact());
       for (offset_t i = 0; i < m; ++i)
@@ -129,9 +139,11 @@ TEST_CASE("A gather reads rows past element 2^31 and 2^32", "[conformance][huge]
   {  // The reduction is gathered: rows 1 … 3 are group 0, the others group 1.
     const DeviceArray<bf16> rows(constant(static_cast<std::size_t>(m * n), 1));
     DeviceArray<float> out(static_cast<std::size_t>(2 * k * n));
-    const auto call =
-        rg::describe_contracting(lhs, rg::view(std::as_const(rows).data(), m, n),
-                                 rg::GroupSizes(sizes.data(), 2), rg::view(out.data(), 2, k, n), options);
+    const auto call = rg::describe_contracting(lhs,
+                                               rg::view(std::as_const(rows).data(), m, n),
+                                               rg::GroupSizes(sizes.data(), 2),
+                                               rg::view(out.data(), 2, k, n),
+                                               options);
     each_row(call, options, [&] {
       REQUIRE(take(out.data(), 0, k * n) == row_of(k * n, 6));
       REQUIRE(take(out.data(), k * n, k * n) == row_of(k * n, 30));
@@ -141,8 +153,8 @@ TEST_CASE("A gather reads rows past element 2^31 and 2^32", "[conformance][huge]
     DeviceArray<bf16> out(static_cast<std::size_t>(m * n));
     const rg::View<const bf16, 3> slabs(source.data(), {source_rows, 1, k}, {pitch, k, 1});
     const rg::View<const bf16, 3> shared(ones.data(), {m, k, n}, {0, n, 1});
-    const auto call = rg::describe_batch(slabs, shared, rg::Groups{},
-                                         rg::view(out.data(), m, 1, n), options);
+    const auto call =
+        rg::describe_batch(slabs, shared, rg::Groups{}, rg::view(out.data(), m, 1, n), options);
     each_row(call, options, [&] {
       for (offset_t i = 0; i < m; ++i)
         REQUIRE(take(out.data(), i * n, n) == row_of(n, static_cast<float>(k * (i + 1))));
@@ -160,13 +172,15 @@ TEST_CASE("A scatter writes rows past element 2^31 and 2^32", "[conformance][hug
     for (offset_t j = 0; j < k; ++j) rows.push_back(rg::to_bf16(static_cast<float>(i + 1)));
   const DeviceArray<bf16> lhs(rows);
   const DeviceArray<bf16> ones(constant(2 * k * n, 1));
-  const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>{3, static_cast<std::int32_t>(m - 3)});
+  const DeviceArray<std::int32_t> sizes(
+      std::vector<std::int32_t>{3, static_cast<std::int32_t>(m - 3)});
   const DeviceArray<std::int32_t> index(far_rows);
   const rg::Options options{.out_index = index.data()};
   const auto call = rg::describe(rg::view(std::as_const(lhs).data(), m, k),
                                  rg::view(std::as_const(ones).data(), 2, k, n),
                                  rg::GroupSizes(sizes.data(), 2),
-                                 rg::View<bf16, 2>(target.data(), {m, n}, {pitch, 1}), options);
+                                 rg::View<bf16, 2>(target.data(), {m, n}, {pitch, 1}),
+                                 options);
   for (const std::int32_t row : far_rows) REQUIRE(put(target, row * pitch, constant(n + 1, -1)));
   each_row(call, options, [&] {
     for (std::size_t i = 0; i < far_rows.size(); ++i) {
@@ -178,8 +192,8 @@ TEST_CASE("A scatter writes rows past element 2^31 and 2^32", "[conformance][hug
 }
 
 TEST_CASE("Ragged indices pass 2^31", "[conformance][huge][slow][device]") {
-  // Group 0 has 2^31 rows, but this call is the shard of group 1, the last three: nothing else is read
-  // or, with Tail::keep, written.
+  // Group 0 has 2^31 rows, but this call is the shard of group 1, the last three: nothing else is
+  // read or, with Tail::keep, written.
   constexpr offset_t rows = two_31 + 3;
   constexpr offset_t k = 2, n = 2;
   const HugeArray<bf16> lhs(static_cast<std::size_t>(rows * k));
@@ -194,17 +208,20 @@ TEST_CASE("Ragged indices pass 2^31", "[conformance][huge][slow][device]") {
   const rg::Options options{.tail = rg::Tail::keep, .group_offset = 1};
   const auto call = rg::describe(rg::view(std::as_const(lhs).data(), rows, k),
                                  rg::view(std::as_const(rhs).data(), 1, k, n),
-                                 rg::GroupSizes(sizes.data(), 2), rg::view(out.data(), rows, n), options);
+                                 rg::GroupSizes(sizes.data(), 2),
+                                 rg::view(out.data(), rows, n),
+                                 options);
   each_row(call, options, [&] {
     REQUIRE(take(out.data(), (two_31 - 2) * n, 5 * n) ==
             std::vector<float>{-1, -1, -1, -1, 2, 2, 4, 4, 6, 6});
   });
   // The same rows as a reduction: the depth passes 2^31.
   DeviceArray<float> slab(k * n);
-  const auto reduction =
-      rg::describe_contracting(rg::view(std::as_const(lhs).data(), rows, k),
-                               rg::view(std::as_const(lhs).data(), rows, k),
-                               rg::GroupSizes(sizes.data(), 2), rg::view(slab.data(), 1, k, k), options);
+  const auto reduction = rg::describe_contracting(rg::view(std::as_const(lhs).data(), rows, k),
+                                                  rg::view(std::as_const(lhs).data(), rows, k),
+                                                  rg::GroupSizes(sizes.data(), 2),
+                                                  rg::view(slab.data(), 1, k, k),
+                                                  options);
   each_row(reduction, options, [&] { REQUIRE(take(slab.data(), 0, 4) == row_of(4, 14)); });
 }
 
@@ -233,8 +250,12 @@ TEST_CASE("A dense lhs of more than 2^31 elements", "[conformance][huge][slow][d
   DeviceArray<float> out(m * n);
   const auto call = rg::describe(rg::view(std::as_const(lhs).data(), m, k),
                                  rg::view(std::as_const(rhs).data(), 2, k, n),
-                                 rg::GroupSizes(sizes.data(), 2), rg::view(out.data(), m, n));
-  with_every_row(call, {}, out, poisoned<float>(m * n),
+                                 rg::GroupSizes(sizes.data(), 2),
+                                 rg::view(out.data(), m, n));
+  with_every_row(call,
+                 {},
+                 out,
+                 poisoned<float>(m * n),
                  [&](const std::vector<float>& got, const std::string&) {
                    std::size_t wrong = 0;
                    for (std::size_t i = 0; i < got.size(); ++i) {
@@ -248,8 +269,8 @@ TEST_CASE("A dense lhs of more than 2^31 elements", "[conformance][huge][slow][d
   // The same matrix as the ragged operand of a reduction: 16 columns of it, over all rows.
   DeviceArray<float> slabs(2 * 16 * 16);
   const rg::View<const bf16, 2> columns(lhs.data(), {m, 16}, {k, 1});
-  const auto reduction = rg::describe_contracting(columns, columns, rg::GroupSizes(sizes.data(), 2),
-                                                  rg::view(slabs.data(), 2, 16, 16));
+  const auto reduction = rg::describe_contracting(
+      columns, columns, rg::GroupSizes(sizes.data(), 2), rg::view(slabs.data(), 2, 16, 16));
   each_row(reduction, {}, [&] {
     REQUIRE(take(slabs.data(), 0, 256) == row_of(256, 1));
     REQUIRE(take(slabs.data(), 256, 256) == row_of(256, 4 + 9 + 16 + 25 + 36));
@@ -274,7 +295,8 @@ TEST_CASE("A dense out of more than 2^31 and 2^32 elements", "[conformance][huge
     const DeviceArray<std::int64_t> sizes(std::vector<std::int64_t>{split, m - split - 1});
     const auto call = rg::describe(rg::view(std::as_const(lhs).data(), m, k),
                                    rg::view(std::as_const(rhs).data(), 2, k, n),
-                                   rg::GroupSizes(sizes.data(), 2), rg::view(out.data(), m, n));
+                                   rg::GroupSizes(sizes.data(), 2),
+                                   rg::view(out.data(), m, n));
     std::vector<offset_t> rows{0, 1, split - 1, split, split + 1, m - 2, m - 1};
     if (m > two_32 / n)
       for (offset_t i = -1; i <= 1; ++i) rows.push_back(two_32 / n + i);
@@ -321,8 +343,12 @@ TEST_CASE("A dense rhs of more than 2^32 elements", "[conformance][huge][slow][d
   DeviceArray<float> out(6 * n);
   const auto call = rg::describe(rg::view(std::as_const(lhs).data(), 6, k),
                                  rg::view(std::as_const(rhs).data(), g, k, n),
-                                 rg::GroupSizes(sizes.data(), g), rg::view(out.data(), 6, n));
-  with_every_row(call, {}, out, poisoned<float>(6 * n),
+                                 rg::GroupSizes(sizes.data(), g),
+                                 rg::view(out.data(), 6, n));
+  with_every_row(call,
+                 {},
+                 out,
+                 poisoned<float>(6 * n),
                  [&](const std::vector<float>& got, const std::string&) {
                    std::size_t wrong = 0;
                    for (std::size_t i = 0; i < got.size(); ++i)

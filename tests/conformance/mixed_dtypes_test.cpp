@@ -46,16 +46,26 @@ TEST_CASE("e4m3fn times e5m2 makes f32, in either order", "[conformance][fp8][de
 
 /// One group of all rows; the result of every row, in f64.
 template <class L, class R, class O, class Right>
-void check_products(const std::vector<L>& a, const std::vector<R>& b, offset_t m, offset_t k,
-                    offset_t n, const rg::Options& options, const Right& right) {
+void check_products(const std::vector<L>& a,
+                    const std::vector<R>& b,
+                    offset_t m,
+                    offset_t k,
+                    offset_t n,
+                    const rg::Options& options,
+                    const Right& right) {
   const DeviceArray<L> lhs(a);
   const DeviceArray<R> rhs(b);
   const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>{static_cast<std::int32_t>(m)});
   DeviceArray<O> out(static_cast<std::size_t>(m * n));
   const auto call = rg::describe(rg::view(std::as_const(lhs).data(), m, k),
                                  rg::view(std::as_const(rhs).data(), 1, k, n),
-                                 rg::GroupSizes(sizes.data(), 1), rg::view(out.data(), m, n), options);
-  with_every_row(call, options, out, poisoned<O>(out.elems()),
+                                 rg::GroupSizes(sizes.data(), 1),
+                                 rg::view(out.data(), m, n),
+                                 options);
+  with_every_row(call,
+                 options,
+                 out,
+                 poisoned<O>(out.elems()),
                  [&](const std::vector<O>& got, const std::string&) {
                    int wrong = 0;
                    for (std::size_t i = 0; i < got.size(); ++i)
@@ -130,28 +140,29 @@ TEST_CASE("f64 products become bf16, f16 and fp8 by one rounding", "[conformance
 }
 
 TEST_CASE("s32 sums become bf16 and f16 by one rounding", "[conformance][s8][device]") {
-  // 1044·127² + 32·127 + 13 = 2^24 + 2^16 + 1, just past a midpoint of bf16 that f32 would round to.
+  // 1044·127² + 32·127 + 13 = 2^24 + 2^16 + 1, just past a midpoint of bf16 that f32 would round
+  // to.
   std::vector<std::int8_t> a(1046, 127);
   std::vector<std::int8_t> b(1046, 127);
   b[1044] = 32;
   a[1045] = 13;
   b[1045] = 1;
-  check_products<std::int8_t, std::int8_t, bf16>(a, b, 1, 1046, 1, {}, [](double got, std::size_t) {
-    return got == 16777216.0 + 131072.0;
-  });
+  check_products<std::int8_t, std::int8_t, bf16>(
+      a, b, 1, 1046, 1, {}, [](double got, std::size_t) { return got == 16777216.0 + 131072.0; });
   // f16 ends at 65504, far below 2^24: every sum in its range is an f32, so no value can tell one
   // rounding from two. Ties go to even, and 65520 is the first that is infinite.
-  const auto sum_in_f16 = [](const std::vector<std::int8_t>& l, const std::vector<std::int8_t>& r,
-                             double needed) {
-    check_products<std::int8_t, std::int8_t, fp16>(
-        l, r, 1, static_cast<offset_t>(l.size()), 1, {},
-        [&](double got, std::size_t) { return got == needed; });
-  };
-  sum_in_f16({127, 127, 127, 127, 127, 9}, {127, 127, 127, 127, 7, 11}, 65504);  // 65504
-  sum_in_f16({127, 127, 127, 127, 127, 114}, {127, 127, 127, 127, 7, 1}, 65504);  // 65519
+  const auto sum_in_f16 =
+      [](const std::vector<std::int8_t>& l, const std::vector<std::int8_t>& r, double needed) {
+        check_products<std::int8_t, std::int8_t, fp16>(
+            l, r, 1, static_cast<offset_t>(l.size()), 1, {}, [&](double got, std::size_t) {
+              return got == needed;
+            });
+      };
+  sum_in_f16({127, 127, 127, 127, 127, 9}, {127, 127, 127, 127, 7, 11}, 65504);      // 65504
+  sum_in_f16({127, 127, 127, 127, 127, 114}, {127, 127, 127, 127, 7, 1}, 65504);     // 65519
   sum_in_f16({127, 127, 127, 127, 127, 115}, {127, 127, 127, 127, 7, 1}, INFINITY);  // 65520
-  sum_in_f16({64, 1}, {32, 1}, 2048);   // 2049, a tie
-  sum_in_f16({64, 3}, {32, 1}, 2052);   // 2051, a tie
+  sum_in_f16({64, 1}, {32, 1}, 2048);                                                // 2049, a tie
+  sum_in_f16({64, 3}, {32, 1}, 2052);                                                // 2051, a tie
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ Case make(const char* name, offset_t m, offset_t k, offset_t n, Sizes sizes) {
 Sizes alternating(std::int64_t large) {
   Sizes sizes;
   for (int i = 0; i < 5; ++i)
-    for (const std::int64_t size : {std::int64_t{1}, large * 7, std::int64_t{1}, std::int64_t{1},
-                                    large * 9, std::int64_t{2}})
+    for (const std::int64_t size :
+         {std::int64_t{1}, large * 7, std::int64_t{1}, std::int64_t{1}, large * 9, std::int64_t{2}})
       sizes.push_back(size);
   return sizes;
 }
@@ -36,19 +36,18 @@ std::int64_t sum_of(const Sizes& sizes) {
 
 TEST_CASE("ragged_dot multiplies every row by its group's matrix, whatever the sizes",
           "[conformance][non_contracting][device]") {
-  const Sizes families[] = {
-      {16},
-      {5, 3},                      // the last 8 of 16 rows belong to no group
-      {0, 0, 0, 16},
-      {16, 0, 0, 0},
-      {0, 0, 0, 0},                // all empty: the tail is everything
-      {1, 1, 1, 1, 1, 1, 1, 1},
-      {3, -2, 5, -100, 4},         // negative counts as empty
-      {10, 10, 10, 10},            // the sum passes M: cut there
-      {-1, int64_max, 3},
-      {int64_max, int64_max},      // sums that would wrap
-      {int64_min, 4, int64_min, 7},
-      {1, int64_max, -5, 2}};
+  const Sizes families[] = {{16},
+                            {5, 3},  // the last 8 of 16 rows belong to no group
+                            {0, 0, 0, 16},
+                            {16, 0, 0, 0},
+                            {0, 0, 0, 0},  // all empty: the tail is everything
+                            {1, 1, 1, 1, 1, 1, 1, 1},
+                            {3, -2, 5, -100, 4},  // negative counts as empty
+                            {10, 10, 10, 10},     // the sum passes M: cut there
+                            {-1, int64_max, 3},
+                            {int64_max, int64_max},  // sums that would wrap
+                            {int64_min, 4, int64_min, 7},
+                            {1, int64_max, -5, 2}};
   for (const Sizes& sizes : families) check_all_dtypes(make("small sizes", 16, 16, 17, sizes));
 }
 
@@ -102,7 +101,8 @@ TEST_CASE("ragged_dot takes null pointers for operands without elements",
 
 TEST_CASE("ragged_dot takes any number of groups", "[conformance][non_contracting][device]") {
   // g: one row in the last group, and one row a group; windows of 32 and 64 groups and their edges.
-  std::vector<offset_t> counts{1, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 600, 1023, 1024, 1025};
+  std::vector<offset_t> counts{
+      1, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 600, 1023, 1024, 1025};
   if (rg::runtime::has_gpu_platform) counts.push_back(4096);
   for (const offset_t g : counts) {
     Sizes last(static_cast<std::size_t>(g), 0);
@@ -122,8 +122,14 @@ TEST_CASE("ragged_dot reads sizes, end offsets and prefix offsets of every integ
   const Outcome<float> first = run_case<bf16, bf16, float>(c);
   REQUIRE(first.failure.empty());
   for (const GroupKind kind : {GroupKind::sizes, GroupKind::end_offsets, GroupKind::offsets})
-    for (const IndexType type : {IndexType::s8, IndexType::s16, IndexType::s32, IndexType::s64,
-                                 IndexType::u8, IndexType::u16, IndexType::u32, IndexType::u64}) {
+    for (const IndexType type : {IndexType::s8,
+                                 IndexType::s16,
+                                 IndexType::s32,
+                                 IndexType::s64,
+                                 IndexType::u8,
+                                 IndexType::u16,
+                                 IndexType::u32,
+                                 IndexType::u64}) {
       Case other = c;
       other.name = "kind " + std::to_string(static_cast<int>(kind)) + ", type " +
                    std::to_string(static_cast<int>(type));
@@ -139,7 +145,8 @@ TEST_CASE("ragged_dot reads sizes, end offsets and prefix offsets of every integ
     }
 }
 
-TEST_CASE("ragged_dot sums narrow sizes without wrapping", "[conformance][non_contracting][device]") {
+TEST_CASE("ragged_dot sums narrow sizes without wrapping",
+          "[conformance][non_contracting][device]") {
   Case c = make("u8, sum 401", 450, 8, 8, {201, 60, 0, 140});
   c.type = IndexType::u8;
   check_all_dtypes(c);
@@ -160,8 +167,10 @@ TEST_CASE("ragged_dot sums narrow sizes without wrapping", "[conformance][non_co
 TEST_CASE("ragged_dot survives offsets that decrease or pass the extent",
           "[conformance][non_contracting][device]") {
   for (const GroupKind kind : {GroupKind::end_offsets, GroupKind::offsets})
-    for (const Sizes& entries : {Sizes{10, 30, 20, 40, 35}, Sizes{0, 100, 10, 200, 50},
-                                 Sizes{40, 30, 20, 10, 0}, Sizes{-5, 10, -20, 30, 60},
+    for (const Sizes& entries : {Sizes{10, 30, 20, 40, 35},
+                                 Sizes{0, 100, 10, 200, 50},
+                                 Sizes{40, 30, 20, 10, 0},
+                                 Sizes{-5, 10, -20, 30, 60},
                                  Sizes{int64_min, int64_max, 0, int64_max, int64_min}}) {
       Case c = make("odd offsets", 50, 16, 17, entries);
       c.kind = kind;
@@ -256,7 +265,8 @@ TEST_CASE("ragged_dot scales by alpha and adds beta times out, in f32",
   check_all_dtypes(c);
 }
 
-TEST_CASE("A row depends on its own lhs row and group only", "[conformance][non_contracting][device]") {
+TEST_CASE("A row depends on its own lhs row and group only",
+          "[conformance][non_contracting][device]") {
   // One NaN row of lhs and one NaN group of rhs, both in use: nothing else may become NaN.
   constexpr offset_t m = 60;
   constexpr offset_t k = 40;
@@ -270,8 +280,10 @@ TEST_CASE("A row depends on its own lhs row and group only", "[conformance][non_
   const DeviceArray<bf16> rhs(b);
   const DeviceArray<std::int32_t> groups(sizes);
   DeviceArray<float> out(m * n);
-  const auto call = rg::describe(rg::view(lhs.data(), m, k), rg::view(rhs.data(), 5, k, n),
-                                 rg::GroupSizes(groups.data(), 5), rg::view(out.data(), m, n));
+  const auto call = rg::describe(rg::view(lhs.data(), m, k),
+                                 rg::view(rhs.data(), 5, k, n),
+                                 rg::GroupSizes(groups.data(), 5),
+                                 rg::view(out.data(), m, n));
   for (index_t row = -1; row < rg::config_rows; ++row) {
     const rg::Status status = rg::run(call, {.config_row = row});
     if (row >= 0 && !status.ok()) continue;
@@ -342,13 +354,14 @@ TEST_CASE("ragged_dot repeats with equal bits", "[conformance][non_contracting][
   check_case<fp16, fp16, float>(c);
 }
 
-TEST_CASE("ragged_dot is right for random shapes and sizes", "[conformance][non_contracting][device]") {
+TEST_CASE("ragged_dot is right for random shapes and sizes",
+          "[conformance][non_contracting][device]") {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     const offset_t g = random.between(1, 70);
     const offset_t m = random.between(1, 300);
-    Case c = make("random", m, random.between(1, 100), random.between(1, 210),
-                  random_sizes(random, g, m));
+    Case c = make(
+        "random", m, random.between(1, 100), random.between(1, 210), random_sizes(random, g, m));
     c.name = "random shape of seed " + std::to_string(seed);
     c.tail = random.one_in(3) ? Tail::keep : Tail::zero;
     c.lhs.transposed = random.one_in(3);
@@ -362,7 +375,8 @@ TEST_CASE("ragged_dot is right for random shapes and sizes", "[conformance][non_
   }
 }
 
-TEST_CASE("ragged_dot reaches elements past 2^31 and 2^32", "[conformance][non_contracting][device]") {
+TEST_CASE("ragged_dot reaches elements past 2^31 and 2^32",
+          "[conformance][non_contracting][device]") {
   // Three rows, or groups, `step` elements apart; only the rows themselves are ever touched.
   constexpr offset_t k = 8;
   constexpr offset_t n = 8;
@@ -385,12 +399,12 @@ TEST_CASE("ragged_dot reaches elements past 2^31 and 2^32", "[conformance][non_c
         for (bf16& value : values) value = rg::to_bf16(static_cast<float>(i + 1));
         REQUIRE(runtime::copy_to_device(huge.data() + i * step, values.data(), 2 * k * n).ok());
       }
-      const rg::View<const bf16, 2> lhs(lhs_far ? huge.data() : small.data(), {3, k},
-                                        {lhs_far ? step : k, 1});
-      const rg::View<const bf16, 3> rhs(rhs_far ? huge.data() : small.data(), {3, k, n},
-                                        {rhs_far ? step : k * n, n, 1});
-      const rg::View<bf16, 2> out(out_far ? huge.data() : near_out.data(), {3, n},
-                                  {out_far ? step : n, 1});
+      const rg::View<const bf16, 2> lhs(
+          lhs_far ? huge.data() : small.data(), {3, k}, {lhs_far ? step : k, 1});
+      const rg::View<const bf16, 3> rhs(
+          rhs_far ? huge.data() : small.data(), {3, k, n}, {rhs_far ? step : k * n, n, 1});
+      const rg::View<bf16, 2> out(
+          out_far ? huge.data() : near_out.data(), {3, n}, {out_far ? step : n, 1});
       const auto call = rg::describe(lhs, rhs, rg::GroupSizes(groups.data(), 3), out);
       for (index_t row = -1; row < rg::config_rows; ++row) {
         const rg::Status status = rg::run(call, {.config_row = row});
@@ -408,7 +422,8 @@ TEST_CASE("ragged_dot reaches elements past 2^31 and 2^32", "[conformance][non_c
     }
 }
 
-TEST_CASE("Every non_contracting kernel of this program ran", "[conformance][non_contracting][device]") {
+TEST_CASE("Every non_contracting kernel of this program ran",
+          "[conformance][non_contracting][device]") {
   CHECK(report_rows(Variant::non_contracting) == 0);
 }
 

@@ -156,8 +156,12 @@ inline void edit_dims(rg::DimensionNumbers& dims, std::int64_t how) {
     code /= n;
     return static_cast<index_t>(digit);
   };
-  rg::DimList* const lists[] = {&dims.lhs_contracting, &dims.rhs_contracting, &dims.lhs_batch,
-                                &dims.rhs_batch,       &dims.lhs_ragged,      &dims.rhs_group};
+  rg::DimList* const lists[] = {&dims.lhs_contracting,
+                                &dims.rhs_contracting,
+                                &dims.lhs_batch,
+                                &dims.rhs_batch,
+                                &dims.lhs_ragged,
+                                &dims.rhs_group};
   rg::DimList& list = *lists[next(6)];
   switch (next(4)) {
     case 0: list.count = next(11) - 1; break;
@@ -199,8 +203,10 @@ inline void build(const Spec& given, Built& b) {
     contract_list.count = static_cast<index_t>(s.contract.size());
     for (const Place& p : places) {
       const index_t dim = operand.tensor.rank;
-      const bool ragged_kind =
-          p.kind == (batch ? 'b' : contracting ? 'c' : 'f') && p.index == s.ragged_at;
+      const bool ragged_kind = p.kind == (batch         ? 'b'
+                                          : contracting ? 'c'
+                                                        : 'f') &&
+                               p.index == s.ragged_at;
       offset_t extent = 0;
       if (p.kind == 'b') {
         extent = s.batch[p.index];
@@ -208,7 +214,8 @@ inline void build(const Spec& given, Built& b) {
       } else if (p.kind == 'c') {
         extent = s.contract[p.index];
         contract_list.dim[p.index] = dim;
-        if (!is_lhs && p.index == 0 && s.defect == Defect::rhs_extent) {
+        const bool rhs_decides = contracting && s.gathers;  // then lhs may have any extent
+        if (!is_lhs && p.index == 0 && s.defect == Defect::rhs_extent && !rhs_decides) {
           ++extent;
           effective = true;
         }
@@ -235,6 +242,7 @@ inline void build(const Spec& given, Built& b) {
   if (s.defect == Defect::out_extent) {
     ++out.extent[out.rank - 1];
     effective = true;
+    either = contracting && out.rank == 1 && s.group_offset >= 0;  // a shard of one group more
   }
   for (index_t d = 0; d < out.rank; ++d) b.c.append(out.extent[d]);
   b.lhs.arrange(s.lhs);
@@ -252,8 +260,8 @@ inline void build(const Spec& given, Built& b) {
   b.c.allocate(out_type, s.c.shift);
 
   // Groups.
-  // Known: a prefix of extent 0 leaves the description empty, and a contracting call reads one row of
-  // it all the same. That row is allocated, so that other findings show.
+  // Known: a prefix of extent 0 leaves the description empty, and a contracting call reads one row
+  // of it all the same. That row is allocated, so that other findings show.
   std::vector<std::int64_t> entries = s.entries;
   if (s.group_rows() == 0) entries.resize(static_cast<std::size_t>(s.group_count() + 1), 0);
   allocate_copy(b.entries, stored(entries, s.type));
@@ -330,8 +338,8 @@ inline void build(const Spec& given, Built& b) {
       break;
     case Defect::null_lhs:
       b.lhs.tensor.data = nullptr;
-      effective = !b.lhs.is_empty();
-      either = out_empty;
+      effective = !b.lhs.is_empty() || s.gathers;  // whatever it gathers: a pointer is asked for
+      either = out_empty || b.lhs.is_empty();
       break;
     case Defect::null_rhs:
       b.rhs.tensor.data = nullptr;

@@ -13,7 +13,7 @@ inline offset_t decode_extent(Input& in, bool may_be_large) {
   static constexpr offset_t usual[] = {2, 3, 1, 4, 5, 0, 7, 2, 3, 6, 1, 3, 4, 5, 2, 1};
   static constexpr offset_t edges[] = {16, 17, 33, 95, 97, 193, 257, 9};
   const std::uint8_t choice = in.byte();
-  if (may_be_large && choice >= 250) return edges[in.byte() % 8];
+  if (may_be_large && choice >= 253) return edges[in.byte() % 8];
   return usual[choice % 16];
 }
 
@@ -101,7 +101,7 @@ inline Spec decode(Input& in) {
     s.lhs_free = some(1, 1);
     s.rhs_free = some(1, 1);
   }
-  // At most some ten thousand multiplications: the largest extents give way.
+  // At most some thousand multiplications: the largest extents give way.
   for (;;) {
     offset_t work = 1;
     offset_t* largest = nullptr;
@@ -110,11 +110,12 @@ inline Spec decode(Input& in) {
         work *= std::max<offset_t>(e, 1);
         if (largest == nullptr || e > *largest) largest = &e;
       }
-    if (work <= 60000) break;
+    if (work <= 12000) break;
     *largest = *largest > 8 ? *largest / 4 : *largest / 2;
   }
   s.slabs = in.pick<offset_t>({2, 3, 1, 4, 0, 5, 1, 9});
-  s.kind = in.pick({GroupKind::sizes, GroupKind::sizes, GroupKind::end_offsets, GroupKind::offsets});
+  s.kind =
+      in.pick({GroupKind::sizes, GroupKind::sizes, GroupKind::end_offsets, GroupKind::offsets});
   if (s.variant == Variant::batch && in.one_in(8)) s.kind = GroupKind::none;
   s.type = static_cast<IndexType>(in.byte() % 8);
   if (s.variant != Variant::batch && in.one_in(5)) {
@@ -146,8 +147,9 @@ inline Spec decode(Input& in) {
   normalise(s);
   decode_entries(in, s);
   for (std::int32_t& i : s.lhs_index)
-    i = in.one_in(6) ? static_cast<std::int32_t>(in.hostile(s.lhs_extent))
-                     : static_cast<std::int32_t>(in.between(0, std::max<offset_t>(s.lhs_extent - 1, 0)));
+    i = in.one_in(6)
+            ? static_cast<std::int32_t>(in.hostile(s.lhs_extent))
+            : static_cast<std::int32_t>(in.between(0, std::max<offset_t>(s.lhs_extent - 1, 0)));
   // A rotation with holes.
   const std::int32_t turn = in.byte();
   const std::int32_t rows = static_cast<std::int32_t>(s.out_index.size());

@@ -22,8 +22,8 @@
 #include "fuzz/shrink.hpp"
 #include "raggedgemm/ragged_dot_general.hpp"
 
-// What raggedgemm::compiled would define, for the dtypes of this program: type-erased calls run here
-// without that library.
+// What raggedgemm::compiled would define, for the dtypes of this program: type-erased calls run
+// here without that library.
 namespace raggedgemm::compiled {
 namespace {
 
@@ -31,11 +31,14 @@ template <Variant V>
 KernelSet kernels_of(DType in, DType out) noexcept {
   using VariantType = dispatch::variant_type<V>;
   if (in == DType::f32 && out == DType::f32)
-    return dispatch::kernels<Platform::host, VariantType, Types<float, float, float>, Identity, false>();
+    return dispatch::
+        kernels<Platform::host, VariantType, Types<float, float, float>, Identity, false>();
   if (in == DType::bf16 && out == DType::bf16)
-    return dispatch::kernels<Platform::host, VariantType, Types<bf16, bf16, bf16>, Identity, false>();
+    return dispatch::
+        kernels<Platform::host, VariantType, Types<bf16, bf16, bf16>, Identity, false>();
   if (in == DType::bf16 && out == DType::f32)
-    return dispatch::kernels<Platform::host, VariantType, Types<bf16, bf16, float>, Identity, false>();
+    return dispatch::
+        kernels<Platform::host, VariantType, Types<bf16, bf16, float>, Identity, false>();
   KernelSet none;
   none.device = &runtime::host::device;
   return none;
@@ -83,7 +86,8 @@ void run_one(const std::uint8_t* bytes, std::size_t count) {
 }
 
 void print_counts() {
-  std::fprintf(stderr, "fuzz_ragged_dot: %llu calls ran, %llu were refused, %llu integer checks\n",
+  std::fprintf(stderr,
+               "fuzz_ragged_dot: %llu calls ran, %llu were refused, %llu integer checks\n",
                static_cast<unsigned long long>(fuzz::call_counts.ran),
                static_cast<unsigned long long>(fuzz::call_counts.refused),
                static_cast<unsigned long long>(integer_runs));
@@ -157,7 +161,8 @@ std::uint64_t current_round = 0;
 
 /// Leaves the input in a file, as libFuzzer does.
 void on_failure(int signal) {
-  std::fprintf(stderr, "round %llu fails; its input is in fuzz_ragged_dot.failure\n",
+  std::fprintf(stderr,
+               "round %llu fails; its input is in fuzz_ragged_dot.failure\n",
                static_cast<unsigned long long>(current_round));
   if (std::FILE* const file = std::fopen("fuzz_ragged_dot.failure", "wb")) {
     std::fwrite(current.data(), 1, current.size(), file);
@@ -181,7 +186,8 @@ int main(int argc, char** argv) {
     if (name == "--mode") set_mode(argv[i + 1]);
   }
   for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL}) std::signal(signal, on_failure);
-  std::printf("seed %llu, %llu runs\n", static_cast<unsigned long long>(seed),
+  std::printf("seed %llu, %llu runs\n",
+              static_cast<unsigned long long>(seed),
               static_cast<unsigned long long>(runs));
   for (std::uint64_t round = 0; round < runs; ++round) {
     current_round = round;

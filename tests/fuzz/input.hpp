@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: the fuzzer's bytes as a stream of choices. An exhausted stream answers 0, the first choice,
-// the low bound: short inputs are simple calls.
+// Input: the fuzzer's bytes as a stream of choices. An exhausted stream answers 0, the first
+// choice, the low bound: short inputs are simple calls.
 #pragma once
 
 #include <cstddef>

@@ -44,9 +44,9 @@ struct Description {
   [[nodiscard]] Wide size(offset_t row, offset_t g, Wide limit) const {
     const offset_t base = row * (groups.count + (spec.kind == GroupKind::offsets ? 1 : 0)) + g;
     const Wide upper = spec.kind == GroupKind::offsets ? entry(base + 1) : entry(base);
-    const Wide lower = spec.kind == GroupKind::offsets                 ? entry(base)
+    const Wide lower = spec.kind == GroupKind::offsets                ? entry(base)
                        : spec.kind == GroupKind::end_offsets && g > 0 ? entry(base - 1)
-                                                                       : 0;
+                                                                      : 0;
     return std::min<Wide>(std::max<Wide>(upper - lower, 0), limit);
   }
 };
@@ -117,24 +117,28 @@ inline void check_cursor(Input& in) {
   rg::GroupPosition at;
   offset_t id = 0;
   offset_t checked = 0;
-  const auto expect = [&](offset_t begin, offset_t rows, offset_t group, offset_t instance,
-                          bool is_tail) {
-    const offset_t tiles = tiles_of(rows, is_tail);
-    // All tiles of a short group, the first and the last of a long one.
-    for (offset_t t = 0; t < tiles; t = t < 3 || tiles < 8 ? t + 1 : tiles - 1 + (t == tiles - 1)) {
-      require(cursor.seek(id + t, tiles_of, at), "GroupCursor ends early");
-      require(at.group == group && at.begin == begin && at.extent == rows && at.tile == t &&
-                  at.instance == instance && at.is_tail == is_tail,
-              "GroupCursor is at another place than a plain scan");
-      ++checked;
-    }
-    id += tiles;
-  };
+  const auto expect =
+      [&](offset_t begin, offset_t rows, offset_t group, offset_t instance, bool is_tail) {
+        const offset_t tiles = tiles_of(rows, is_tail);
+        // All tiles of a short group, the first and the last of a long one.
+        for (offset_t t = 0; t < tiles;
+             t = t < 3 || tiles < 8 ? t + 1 : tiles - 1 + (t == tiles - 1)) {
+          require(cursor.seek(id + t, tiles_of, at), "GroupCursor ends early");
+          require(at.group == group && at.begin == begin && at.extent == rows && at.tile == t &&
+                      at.instance == instance && at.is_tail == is_tail,
+                  "GroupCursor is at another place than a plain scan");
+          ++checked;
+        }
+        id += tiles;
+      };
   for (std::size_t i = 0; i < row_of.size(); ++i) {
     offset_t sum = 0;
     for (offset_t g = 0; g < d.groups.count; ++g) {
       const offset_t size = static_cast<offset_t>(d.size(row_of[i], g, extent - sum));
-      expect(sum, size, g, static_cast<offset_t>(i),
+      expect(sum,
+             size,
+             g,
+             static_cast<offset_t>(i),
              g < shard_begin || g >= shard_begin + shard_groups);
       sum += size;
     }
@@ -152,8 +156,8 @@ inline void check_fault_report(Input& in) {
   Description d;
   make_description(in, d, 27, extent);
   std::vector<offset_t> row_of;
-  const rg::OuterDims instances = make_instances(
-      in, d.groups.count + (d.spec.kind == GroupKind::offsets ? 1 : 0), row_of);
+  const rg::OuterDims instances =
+      make_instances(in, d.groups.count + (d.spec.kind == GroupKind::offsets ? 1 : 0), row_of);
   rg::Fault got;
   rg::check_groups<HostWave>(d.groups, extent, instances, &got);
   for (std::size_t i = 0; i < row_of.size(); ++i) {
@@ -162,9 +166,9 @@ inline void check_fault_report(Input& in) {
       const offset_t per_row = d.groups.count + (d.spec.kind == GroupKind::offsets ? 1 : 0);
       const offset_t base = row_of[i] * per_row + g;
       const Wide upper = d.spec.kind == GroupKind::offsets ? d.entry(base + 1) : d.entry(base);
-      const Wide lower = d.spec.kind == GroupKind::offsets                 ? d.entry(base)
+      const Wide lower = d.spec.kind == GroupKind::offsets                ? d.entry(base)
                          : d.spec.kind == GroupKind::end_offsets && g > 0 ? d.entry(base - 1)
-                                                                           : 0;
+                                                                          : 0;
       const bool falls = upper < lower;
       sum += d.size(row_of[i], g, upper > lower ? upper - lower : 0);
       if (!falls && sum <= extent) continue;
@@ -195,7 +199,8 @@ inline void check_tile_order(Input& in) {
   std::set<offset_t> met;
   const auto visit = [&](index_t tile) {
     const rg::TileCoordinate at = order.map(tile, rows, cols);
-    require(at.row >= 0 && at.row < rows && at.col >= 0 && at.col < cols, "TileOrder leaves the grid");
+    require(at.row >= 0 && at.row < rows && at.col >= 0 && at.col < cols,
+            "TileOrder leaves the grid");
     require(met.insert(offset_t{at.row} * cols + at.col).second, "TileOrder meets a tile twice");
   };
   if (large) {
@@ -209,8 +214,8 @@ inline void check_tile_order(Input& in) {
   }
 }
 
-/// Every tile of a small problem: each output element of each slab and instance exactly once, and no
-/// more tiles than tiles_at_most says.
+/// Every tile of a small problem: each output element of each slab and instance exactly once, and
+/// no more tiles than tiles_at_most says.
 template <class VariantType>
 void check_decoder(Input& in) {
   constexpr index_t block_m = 6;
@@ -231,7 +236,8 @@ void check_decoder(Input& in) {
   arguments.slabs = batch ? ragged : d.groups.count;
   (contracting ? arguments.depth : batch ? arguments.slabs : arguments.rows) = ragged;
   arguments.tail = in.pick({Tail::zero, Tail::keep});
-  arguments.order = {static_cast<index_t>(in.byte() % 2), static_cast<index_t>(in.between(1, 4)),
+  arguments.order = {static_cast<index_t>(in.byte() % 2),
+                     static_cast<index_t>(in.between(1, 4)),
                      static_cast<index_t>(in.between(1, 3))};
   if (arguments.rows == 0 || arguments.slabs == 0) return;  // nothing would be launched
   typename VariantType::template Decoder<block_m, block_n, HostWave> decoder(arguments);
@@ -300,8 +306,8 @@ inline void check_plan_text(Input& in) {
   for (rg::OuterDims* dims : {&p.instances, &p.segments}) {
     const std::int64_t rank = in.between(0, 6);
     for (std::int64_t i = 0; i < rank; ++i)
-      dims->append(in.between(0, 5), {in.hostile(1), in.hostile(1), in.hostile(1), in.hostile(1),
-                                      in.hostile(1)});
+      dims->append(in.between(0, 5),
+                   {in.hostile(1), in.hostile(1), in.hostile(1), in.hostile(1), in.hostile(1)});
   }
   std::uint64_t bits = in.word();
   std::memcpy(&p.alpha, &bits, sizeof bits);
@@ -317,7 +323,8 @@ inline void check_plan_text(Input& in) {
   if (read.ok() != valid.ok())
     fail("plan_from_text says " + read.status().message() + ", validate says " + valid.message() +
          ": " + text);
-  if (read.ok()) require(rg::to_text(read.value()) == text, "a plan's text changes when it is read");
+  if (read.ok())
+    require(rg::to_text(read.value()) == text, "a plan's text changes when it is read");
 
   // A text that lost, gained or changed characters is refused, or is a plan with ranks in bounds.
   for (int edits = static_cast<int>(in.between(1, 3)); edits > 0; --edits) {
@@ -335,7 +342,8 @@ inline void check_plan_text(Input& in) {
   if (spoiled.ok()) {
     const rg::Problem& q = spoiled.value().problem;
     for (const rg::OuterDims* dims : {&q.instances, &q.segments})
-      require(dims->rank >= 0 && dims->rank <= rg::OuterDims::max_rank, "a plan's rank is out of bounds");
+      require(dims->rank >= 0 && dims->rank <= rg::OuterDims::max_rank,
+              "a plan's rank is out of bounds");
   } else {
     require(*spoiled.status().operand() != '\0', "a Status without an operand");
   }
@@ -358,8 +366,12 @@ inline void check_canonicalise(Input& in) {
   fill(rhs);
   fill(out);
   rg::DimensionNumbers dims;
-  for (rg::DimList* list : {&dims.lhs_contracting, &dims.rhs_contracting, &dims.lhs_batch,
-                            &dims.rhs_batch, &dims.lhs_ragged, &dims.rhs_group}) {
+  for (rg::DimList* list : {&dims.lhs_contracting,
+                            &dims.rhs_contracting,
+                            &dims.lhs_batch,
+                            &dims.rhs_batch,
+                            &dims.lhs_ragged,
+                            &dims.rhs_group}) {
     list->count = static_cast<index_t>(in.one_in(24) ? in.between(-3, 12) : in.between(0, 2));
     for (index_t i = 0; i < rg::max_rank; ++i)
       list->dim[i] = static_cast<index_t>(in.one_in(16) ? in.hostile(3) : in.between(0, 4));
@@ -423,7 +435,8 @@ inline void check_canonicalise(Input& in) {
   require(p.rows * p.cols * slabs * p.instances.count() == elems,
           "canonicalise changes the number of output elements");
   offset_t depth = 1;
-  for (index_t i = 0; i < dims.lhs_contracting.count; ++i) depth *= lhs.extent[dims.lhs_contracting[i]];
+  for (index_t i = 0; i < dims.lhs_contracting.count; ++i)
+    depth *= lhs.extent[dims.lhs_contracting[i]];
   require(p.depth * p.segments.count() == depth || (depth == 0 && p.depth == 0),
           "canonicalise changes the depth");
 }

@@ -75,7 +75,9 @@ inline std::vector<Spec> simpler(const Spec& s) {
   // Fewer and smaller dimensions and groups.
   for (Extents Spec::*kind : {&Spec::batch, &Spec::contract, &Spec::lhs_free, &Spec::rhs_free})
     for (std::size_t i = 0; i < (s.*kind).size(); ++i) {
-      if (s.general) propose([&](Spec& t) { (t.*kind).erase((t.*kind).begin() + static_cast<std::ptrdiff_t>(i)); });
+      if (s.general)
+        propose(
+            [&](Spec& t) { (t.*kind).erase((t.*kind).begin() + static_cast<std::ptrdiff_t>(i)); });
       const offset_t e = (s.*kind)[i];
       for (const offset_t smaller : {offset_t{0}, offset_t{1}, e / 2, e - 1})
         if (smaller >= 0 && smaller < e) propose([&](Spec& t) { (t.*kind)[i] = smaller; });
@@ -116,8 +118,8 @@ inline double weight(const Spec& s) {
   for (std::size_t i = 0; i < s.out_index.size(); ++i)
     sum += s.out_index[i] != static_cast<std::int32_t>(i);
   for (const Layout* l : {&s.lhs, &s.rhs, &s.out, &s.c})
-    sum += (l->order != 0) + (l->reversed != 0) + (l->shared != 0) + (l->padded != 0 || l->pad != 0) +
-           (l->unit != 1) + (l->shift != 0);
+    sum += (l->order != 0) + (l->reversed != 0) + (l->shared != 0) +
+           (l->padded != 0 || l->pad != 0) + (l->unit != 1) + (l->shift != 0);
   sum += (s.defect != Defect::none) + std::log2(1 + std::fabs(static_cast<double>(s.defect_value)));
   sum += (s.route != Route::call) + (s.types != Types::f32) + s.epilogue + s.fault + s.host_row +
          5 * s.gathers + 5 * s.scatters + s.group_alpha + s.has_c + (s.alpha != 1) + (s.beta != 0) +
@@ -157,9 +159,9 @@ inline Spec shrink(Spec spec) {
 inline std::string text_of(const std::vector<std::int64_t>& values) {
   std::string text;
   for (const std::int64_t value : values)
-    text += (text.empty() ? "" : ", ") +
-            (value == std::numeric_limits<std::int64_t>::min() ? std::string("INT64_MIN")
-                                                               : std::to_string(value));
+    text += (text.empty() ? "" : ", ") + (value == std::numeric_limits<std::int64_t>::min()
+                                              ? std::string("INT64_MIN")
+                                              : std::to_string(value));
   return "{" + text + "}";
 }
 
@@ -171,16 +173,23 @@ inline void print_call(const Spec& given) {
   if (b.expect == Expect::run) (void)Oracle(b).expected();
   static constexpr const char* types[] = {"float", "rg::bf16", "rg::bf16"};
   static constexpr const char* dtypes[] = {"rg::DType::f32", "rg::DType::bf16"};
-  static constexpr const char* index_types[] = {
-      "std::int8_t",  "std::int16_t",  "std::int32_t",  "std::int64_t",
-      "std::uint8_t", "std::uint16_t", "std::uint32_t", "std::uint64_t"};
+  static constexpr const char* index_types[] = {"std::int8_t",
+                                                "std::int16_t",
+                                                "std::int32_t",
+                                                "std::int64_t",
+                                                "std::uint8_t",
+                                                "std::uint16_t",
+                                                "std::uint32_t",
+                                                "std::uint64_t"};
   static constexpr const char* kinds[] = {"", "GroupSizes", "GroupEndOffsets", "GroupOffsets"};
   static constexpr const char* kind_values[] = {"none", "sizes", "end_offsets", "offsets"};
   const char* const in = types[static_cast<int>(s.types)];
   const char* const out = s.types == Types::bf16 ? "rg::bf16" : "float";
-  std::printf("// defect: %s (%lld); route: %d; NAN: not read by the definition, or not yet written\n",
-              defect_names[static_cast<int>(s.defect)],
-              static_cast<long long>(s.defect_value), static_cast<int>(s.route));
+  std::printf(
+      "// defect: %s (%lld); route: %d; NAN: not read by the definition, or not yet written\n",
+      defect_names[static_cast<int>(s.defect)],
+      static_cast<long long>(s.defect_value),
+      static_cast<int>(s.route));
   const auto dims = [](const offset_t* values, index_t rank) {
     return text_of(std::vector<std::int64_t>(values, values + rank));
   };
@@ -190,7 +199,8 @@ inline void print_call(const Spec& given) {
       std::printf("/* %lld elements */;", static_cast<long long>(operand.elems));
     } else {
       for (offset_t i = 0; i < operand.elems; ++i)
-        std::printf("%s%g", i == 0 ? "{" : ", ",
+        std::printf("%s%g",
+                    i == 0 ? "{" : ", ",
                     value_at(operand.memory.data() + i * rg::bytes_of(operand.tensor.dtype),
                              operand.tensor.dtype));
       std::printf("};");
@@ -209,7 +219,8 @@ inline void print_call(const Spec& given) {
   array("out", out, b.out, s.out.shift);
   if (s.has_c) array("c", out, b.c, s.c.shift);
   if (s.kind != GroupKind::none)
-    std::printf("std::vector<%s> sizes = %s;\n", index_types[static_cast<int>(s.type)],
+    std::printf("std::vector<%s> sizes = %s;\n",
+                index_types[static_cast<int>(s.type)],
                 text_of(s.entries).c_str());
   if (s.gathers)
     std::printf("std::vector<std::int32_t> lhs_index = %s;\n",
@@ -228,7 +239,8 @@ inline void print_call(const Spec& given) {
   if (o.alpha != 1) std::printf("options.alpha = %g;\n", o.alpha);
   if (o.beta != 0) std::printf("options.beta = %g;\n", o.beta);
   static constexpr const char* tails[] = {"zero", "keep", "compute"};
-  if (o.tail != Tail::zero) std::printf("options.tail = rg::Tail::%s;\n", tails[static_cast<int>(o.tail)]);
+  if (o.tail != Tail::zero)
+    std::printf("options.tail = rg::Tail::%s;\n", tails[static_cast<int>(o.tail)]);
   if (o.group_offset != -1)
     std::printf("options.group_offset = %lld;\n", static_cast<long long>(o.group_offset));
   if (o.config_row != -1) std::printf("options.config_row = %d;\n", o.config_row);
@@ -241,21 +253,30 @@ inline void print_call(const Spec& given) {
   if (s.group_alpha) std::printf("options.group_alpha = group_alpha.data();\n");
   if (s.fault) std::printf("rg::Fault fault;\noptions.fault = &fault;\n");
   const auto tensor = [&](const char* name, const rg::Tensor& t, const std::string& data) {
-    std::printf("{%s, %s, %d, %s, %s}%s", data.c_str(), dtypes[t.dtype == rg::DType::bf16], t.rank,
-                dims(t.extent, t.rank).c_str(), dims(t.stride, t.rank).c_str(), name);
+    std::printf("{%s, %s, %d, %s, %s}%s",
+                data.c_str(),
+                dtypes[t.dtype == rg::DType::bf16],
+                t.rank,
+                dims(t.extent, t.rank).c_str(),
+                dims(t.stride, t.rank).c_str(),
+                name);
   };
   if (s.has_c) {
     std::printf("options.c = ");
     tensor(";\n", o.c, pointer("c", b.c));
   }
   if (!s.general) {
-    static constexpr const char* calls[] = {"ragged_dot", "ragged_dot_contracting",
-                                            "ragged_dot_batch"};
+    static constexpr const char* calls[] = {
+        "ragged_dot", "ragged_dot_contracting", "ragged_dot_batch"};
     std::printf("rg::Status status = rg::%s(\n", calls[static_cast<int>(s.variant)]);
     const auto view = [&](const char* type, const char* name, const Operand& operand) {
       const rg::Tensor& t = operand.tensor;
-      std::printf("    rg::View<%s, %d>(%s, %s, %s),\n", type, t.rank, pointer(name, operand).c_str(),
-                  dims(t.extent, t.rank).c_str(), dims(t.stride, t.rank).c_str());
+      std::printf("    rg::View<%s, %d>(%s, %s, %s),\n",
+                  type,
+                  t.rank,
+                  pointer(name, operand).c_str(),
+                  dims(t.extent, t.rank).c_str(),
+                  dims(t.stride, t.rank).c_str());
     };
     const std::string const_in = std::string("const ") + in;
     view(const_in.c_str(), "lhs", b.lhs);
@@ -263,7 +284,8 @@ inline void print_call(const Spec& given) {
     if (s.kind == GroupKind::none)
       std::printf("    rg::Groups{},\n");
     else
-      std::printf("    rg::%s(%s, %lld),\n", kinds[static_cast<int>(s.kind)],
+      std::printf("    rg::%s(%s, %lld),\n",
+                  kinds[static_cast<int>(s.kind)],
                   b.groups.groups.data == nullptr ? "nullptr" : "sizes.data()",
                   static_cast<long long>(b.groups.groups.count));
     view(out, "out", b.out);
@@ -274,13 +296,19 @@ inline void print_call(const Spec& given) {
     std::string text;
     for (index_t i = 0; i < l.count && i < rg::max_rank; ++i)
       text += (i == 0 ? "" : ", ") + std::to_string(l.dim[i]);
-    return "{" + text + "}" + (l.count < 0 || l.count > rg::max_rank ? "/* count " + std::to_string(l.count) + " */" : "");
+    return "{" + text + "}" +
+           (l.count < 0 || l.count > rg::max_rank ? "/* count " + std::to_string(l.count) + " */"
+                                                  : "");
   };
-  std::printf("rg::DimensionNumbers dims{.lhs_contracting = %s, .rhs_contracting = %s, .lhs_batch = %s, "
-              ".rhs_batch = %s, .lhs_ragged = %s, .rhs_group = %s};\n",
-              list(b.dims.lhs_contracting).c_str(), list(b.dims.rhs_contracting).c_str(),
-              list(b.dims.lhs_batch).c_str(), list(b.dims.rhs_batch).c_str(),
-              list(b.dims.lhs_ragged).c_str(), list(b.dims.rhs_group).c_str());
+  std::printf(
+      "rg::DimensionNumbers dims{.lhs_contracting = %s, .rhs_contracting = %s, .lhs_batch = %s, "
+      ".rhs_batch = %s, .lhs_ragged = %s, .rhs_group = %s};\n",
+      list(b.dims.lhs_contracting).c_str(),
+      list(b.dims.rhs_contracting).c_str(),
+      list(b.dims.lhs_batch).c_str(),
+      list(b.dims.rhs_batch).c_str(),
+      list(b.dims.lhs_ragged).c_str(),
+      list(b.dims.rhs_group).c_str());
   std::printf("rg::Status status = rg::erased::ragged_dot_general(\n    ");
   tensor(",\n    ", b.lhs.tensor, pointer("lhs", b.lhs));
   tensor(",\n    ", b.rhs.tensor, pointer("rhs", b.rhs));

@@ -33,12 +33,12 @@ enum class Route {
 /// What is wrong with the call.
 enum class Defect {
   none,
-  rhs_extent,       ///< a contracting extent of rhs is one more than lhs's
-  out_extent,       ///< the last extent of out is one more than it should be
-  group_count,      ///< one group too many
-  tail,             ///< Tail::compute where it does not exist
-  config_row,       ///< a row of another platform
-  platform,         ///< a platform that this program was not compiled for
+  rhs_extent,   ///< a contracting extent of rhs is one more than lhs's
+  out_extent,   ///< the last extent of out is one more than it should be
+  group_count,  ///< one group too many
+  tail,         ///< Tail::compute where it does not exist
+  config_row,   ///< a row of another platform
+  platform,     ///< a platform that this program was not compiled for
   null_lhs,
   null_rhs,
   null_out,
@@ -48,16 +48,17 @@ enum class Defect {
   c_extent,
   c_rank,
   c_dtype,
-  out_stride,       ///< a stride of zero in the output
-  shard,            ///< a shard that leaves the groups
-  gather,           ///< gather or scatter in a general call
-  dims,             ///< dimension numbers edited at random: may still be right
+  out_stride,  ///< a stride of zero in the output
+  shard,       ///< a shard that leaves the groups
+  gather,      ///< gather or scatter in a general call
+  dims,        ///< dimension numbers edited at random: may still be right
 };
 inline constexpr int defect_count = static_cast<int>(Defect::dims) + 1;
 inline constexpr const char* defect_names[defect_count] = {
-    "none", "rhs_extent", "out_extent", "group_count", "tail", "config_row", "platform", "null_lhs",
-    "null_rhs", "null_out", "null_groups", "negative_extent", "huge_extent", "c_extent", "c_rank",
-    "c_dtype", "out_stride", "shard", "gather", "dims"};
+    "none",        "rhs_extent",      "out_extent",  "group_count", "tail",
+    "config_row",  "platform",        "null_lhs",    "null_rhs",    "null_out",
+    "null_groups", "negative_extent", "huge_extent", "c_extent",    "c_rank",
+    "c_dtype",     "out_stride",      "shard",       "gather",      "dims"};
 
 /// Where an operand's elements lie. All zero: row-major, without gaps.
 struct Layout {
@@ -67,7 +68,7 @@ struct Layout {
   std::uint32_t padded = 0;    ///< bit d: gap behind dimension d
   offset_t unit = 1;           ///< smallest stride
   offset_t pad = 0;
-  int shift = 0;               ///< elements between an aligned address and the first
+  int shift = 0;  ///< elements between an aligned address and the first
 };
 
 /// One dimension of an operand: 'b'atch, 'c'ontracting, 'f'ree or 'g'roup, the i-th of its kind.
@@ -106,7 +107,7 @@ struct Spec {
   std::vector<std::int32_t> out_index;
   bool fault = false;
   bool epilogue = false;
-  bool host_row = false;  ///< config_row forced to the host's row
+  bool host_row = false;   ///< config_row forced to the host's row
   std::uint32_t salt = 0;  ///< of the values
 
   [[nodiscard]] offset_t group_count() const {
@@ -174,7 +175,9 @@ inline void normalise(Spec& s) {
              {{'b', s.batch.size()}, {'c', s.contract.size()}, {'f', s.lhs_free.size()}});
   if (!s.general && s.variant == Variant::batch) s.lhs_places = {{'b', 0}, {'f', 0}, {'c', 0}};
   fix_places(s.rhs_places,
-             {{'g', group_dims}, {'b', s.batch.size()}, {'c', s.contract.size()},
+             {{'g', group_dims},
+              {'b', s.batch.size()},
+              {'c', s.contract.size()},
               {'f', s.rhs_free.size()}});
   // The free dimensions stand in ascending order: that is what numbers them.
   const auto number_free = [](std::vector<Place>& places) {
@@ -187,8 +190,8 @@ inline void normalise(Spec& s) {
   s.entries.resize(
       s.kind == GroupKind::none
           ? 0
-          : static_cast<std::size_t>(
-                s.group_rows() * (s.group_count() + (s.kind == GroupKind::offsets ? 1 : 0))),
+          : static_cast<std::size_t>(s.group_rows() *
+                                     (s.group_count() + (s.kind == GroupKind::offsets ? 1 : 0))),
       0);
   if (s.kind == GroupKind::none) s.slabs = 0;
   const auto length = [](offset_t extent) {

@@ -40,7 +40,7 @@ struct Case {
   float beta = 0.0F;
   offset_t preset = 7;  ///< output before the call where beta is not 0; otherwise it is poison
   Data data = Data::integers;
-  int repeats = 1;      ///< runs of each kernel, all with equal bits
+  int repeats = 1;  ///< runs of each kernel, all with equal bits
 };
 
 template <class Out>
@@ -134,8 +134,7 @@ class Prepared {
     const auto ragged_row_live = [&](offset_t slab, offset_t row) {
       return (shape.variant == Variant::batch ? slab : row) < live_extent_;
     };
-    const std::vector<L> lhs =
-        operand_values<L>(random, lhs_at_.extent, c.data, ragged_row_live);
+    const std::vector<L> lhs = operand_values<L>(random, lhs_at_.extent, c.data, ragged_row_live);
     const std::vector<R> rhs =
         operand_values<R>(random, rhs_at_.extent, c.data, [&](offset_t slab, offset_t row) {
           if (shape.variant != Variant::non_contracting) return ragged_row_live(slab, row);
@@ -166,15 +165,15 @@ class Prepared {
     const R* rhs = rhs_.data();
     switch (case_.shape.variant) {
       case Variant::non_contracting:
-        return f(rg::describe(lhs_at_.view2(lhs), rhs_at_.view3(rhs), groups(),
-                              out_at_.view2(out_.data()), options));
+        return f(rg::describe(
+            lhs_at_.view2(lhs), rhs_at_.view3(rhs), groups(), out_at_.view2(out_.data()), options));
       case Variant::contracting:
-        return f(rg::describe_contracting(lhs_at_.view2(lhs), rhs_at_.view2(rhs), groups(),
-                                          out_at_.view3(out_.data()), options));
+        return f(rg::describe_contracting(
+            lhs_at_.view2(lhs), rhs_at_.view2(rhs), groups(), out_at_.view3(out_.data()), options));
       case Variant::batch: break;
     }
-    return f(rg::describe_batch(lhs_at_.view3(lhs), rhs_at_.view3(rhs), groups(),
-                                out_at_.view3(out_.data()), options));
+    return f(rg::describe_batch(
+        lhs_at_.view3(lhs), rhs_at_.view3(rhs), groups(), out_at_.view3(out_.data()), options));
   }
 
   [[nodiscard]] rg::Options options() const {
@@ -189,8 +188,8 @@ class Prepared {
   template <class... E>
   std::string run(const rg::Options& options, std::vector<O>& result, const E&... epilogue) {
     out_.set(out_at_.scatter(preset_));
-    const rg::Status status = with_call(
-        options, [&](const auto& call) { return rg::run(call, options, epilogue...); });
+    const rg::Status status =
+        with_call(options, [&](const auto& call) { return rg::run(call, options, epilogue...); });
     if (!status.ok()) return status.message();
     if (const rg::Status done = runtime::synchronize(); !done.ok()) return done.message();
     const std::vector<O> memory = out_.get();
@@ -212,9 +211,8 @@ class Prepared {
   template <class F>
   std::string check(const std::vector<O>& result, const F& epilogue, double extra_terms) const {
     const Extent3 e = out_at_.extent;
-    const double depth = static_cast<double>(case_.shape.variant == Variant::contracting
-                                                 ? case_.shape.m
-                                                 : case_.shape.k);
+    const double depth = static_cast<double>(
+        case_.shape.variant == Variant::contracting ? case_.shape.m : case_.shape.k);
     for (std::size_t i = 0; i < result.size(); ++i) {
       const offset_t dense = static_cast<offset_t>(i);
       const offset_t slab = dense / (e[1] * e[2]);
@@ -250,7 +248,8 @@ class Prepared {
     return {};
   }
   std::string check(const std::vector<O>& result) const {
-    return check(result, [](double value, offset_t, offset_t, offset_t) { return value; }, 0);
+    return check(
+        result, [](double value, offset_t, offset_t, offset_t) { return value; }, 0);
   }
 
   [[nodiscard]] bool inputs_intact() {
@@ -296,10 +295,9 @@ Outcome<O> run_case(const Case& c) {
   rg::Options options = prepared.options();
   const auto fail = [&](const std::string& what) {
     outcome.failure = prepared.text() + ": " +
-                      (options.config_row < 0
-                           ? std::string("selected row")
-                           : "row " + std::to_string(options.config_row) + " " +
-                                 rg::config_row(options.config_row).name) +
+                      (options.config_row < 0 ? std::string("selected row")
+                                              : "row " + std::to_string(options.config_row) + " " +
+                                                    rg::config_row(options.config_row).name) +
                       ": " + what;
     return outcome;
   };
@@ -354,8 +352,8 @@ void check_case(const Case& c) {
     CHECK(outcome.failure.empty());
 }
 
-/// The same case with input pitches of whole 16 bytes, which matrix engines ask for: extents may still
-/// be anything.
+/// The same case with input pitches of whole 16 bytes, which matrix engines ask for: extents may
+/// still be anything.
 inline Case with_aligned_pitches(Case c) {
   const auto align = [](const Extent3& extent, Placement& p) {
     const offset_t inner = extent[p.transposed ? 1 : 2];

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeviceArray: memory of the platform under test with guard bytes on both sides. Guards, and every
-// element not set, hold 0xFF: a NaN in each float type, so that a stray read shows in the result and
-// a stray write in the guards. On the host under AddressSanitizer the guards may not even be read.
+// element not set, hold 0xFF: a NaN in each float type, so that a stray read shows in the result
+// and a stray write in the guards. On the host under AddressSanitizer the guards may not even be
+// read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -21,7 +23,9 @@
 #endif
 #endif
 #if defined(SUPPORT_ASAN)
-#include <sanitizer/asan_interface.h>
+// Of <sanitizer/asan_interface.h>, which not every compiler package brings.
+extern "C" void __asan_poison_memory_region(void const volatile* begin, std::size_t bytes);
+extern "C" void __asan_unpoison_memory_region(void const volatile* begin, std::size_t bytes);
 #endif
 
 namespace support {
@@ -86,13 +90,14 @@ class DeviceArray {
 #if defined(SUPPORT_ASAN)
     if (raggedgemm::runtime::has_gpu_platform) return;
     const std::size_t back = front_bytes_ + elems_ * sizeof(T);
-    ASAN_POISON_MEMORY_REGION(memory_, front_bytes_);
-    ASAN_POISON_MEMORY_REGION(memory_ + back, total_bytes_ - back);
+    __asan_poison_memory_region(memory_, front_bytes_);
+    __asan_poison_memory_region(memory_ + back, total_bytes_ - back);
 #endif
   }
   void open_guards() {
 #if defined(SUPPORT_ASAN)
-    if (!raggedgemm::runtime::has_gpu_platform) ASAN_UNPOISON_MEMORY_REGION(memory_, total_bytes_);
+    if (!raggedgemm::runtime::has_gpu_platform)
+      __asan_unpoison_memory_region(memory_, total_bytes_);
 #endif
   }
 

@@ -28,8 +28,7 @@ class EmulatedWave {
   static std::uint64_t ballot(bool predicate) {
     const Slots& all = exchange('b', predicate ? 1 : 0);
     std::uint64_t mask = 0;
-    for (index_t i = 0; i < Lanes; ++i)
-      mask |= static_cast<std::uint64_t>(all.value[i] != 0) << i;
+    for (index_t i = 0; i < Lanes; ++i) mask |= static_cast<std::uint64_t>(all.value[i] != 0) << i;
     return mask;
   }
 
@@ -100,8 +99,8 @@ class EmulatedWave {
     s.ended[me] = true;
   }
 
-  /// Leaves this lane's value, lets the others do so, and returns all of them. Two sets of slots are
-  /// enough: a lane is at most one collective ahead of another.
+  /// Leaves this lane's value, lets the others do so, and returns all of them. Two sets of slots
+  /// are enough: a lane is at most one collective ahead of another.
   static const Slots& exchange(char kind, std::int64_t value) {
     State& s = state();
     const index_t me = s.current;

@@ -11,7 +11,8 @@
 namespace support {
 
 /// Resets `out` to `before`, runs `call`, and hands the output to `check(memory, name of the row)`;
-/// once for the selected row, then for each row of the table. Returns how many rows could be forced.
+/// once for the selected row, then for each row of the table. Returns how many rows could be
+/// forced.
 template <class Call, class O, class F>
 int with_every_row(const Call& call,
                    raggedgemm::Options options,

@@ -37,7 +37,9 @@ inline Extent3 out_extent(const Shape& s) {
   if (s.variant == Variant::contracting) return {s.slabs, s.k, s.n};
   return {s.slabs, s.m, s.n};
 }
-inline std::size_t elems_of(const Extent3& e) { return static_cast<std::size_t>(e[0] * e[1] * e[2]); }
+inline std::size_t elems_of(const Extent3& e) {
+  return static_cast<std::size_t>(e[0] * e[1] * e[2]);
+}
 
 /// Extent of the dimension that the groups cut.
 inline offset_t ragged_extent(const Shape& s) {

@@ -12,13 +12,13 @@
 namespace support {
 
 struct Placement {
-  bool transposed = false;       ///< columns are contiguous
-  bool slab_innermost = false;   ///< the slab (group) dimension is contiguous
-  bool reverse_rows = false;     ///< negative stride
+  bool transposed = false;      ///< columns are contiguous
+  bool slab_innermost = false;  ///< the slab (group) dimension is contiguous
+  bool reverse_rows = false;    ///< negative stride
   bool reverse_cols = false;
-  offset_t pitch_pad = 0;        ///< elements between the end of a line and the next line
-  offset_t slab_pad = 0;         ///< elements between slabs
-  std::size_t shift_elems = 0;   ///< base pointer past an aligned address
+  offset_t pitch_pad = 0;       ///< elements between the end of a line and the next line
+  offset_t slab_pad = 0;        ///< elements between slabs
+  std::size_t shift_elems = 0;  ///< base pointer past an aligned address
 };
 
 /// Strides of an operand of that shape, and how much memory it takes.

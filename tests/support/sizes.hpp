@@ -93,8 +93,16 @@ inline Sizes random_sizes(Random& random, offset_t groups, offset_t extent) {
       break;
     case 5:
       for (std::int64_t& size : sizes) {
-        const std::int64_t odd[] = {
-            0, 1, -1, extent, int64_max, int64_min, int64_max - 1, std::int64_t{1} << 40, 2147483648, 3};
+        const std::int64_t odd[] = {0,
+                                    1,
+                                    -1,
+                                    extent,
+                                    int64_max,
+                                    int64_min,
+                                    int64_max - 1,
+                                    std::int64_t{1} << 40,
+                                    2147483648,
+                                    3};
         size = odd[random.between(0, 9)];
       }
       break;

@@ -12,8 +12,8 @@ int main() {
   for (int m = 0; m < 5; ++m)
     for (int n = 0; n < 7; ++n)
       for (int k = 0; k < 4; ++k)
-        expected[static_cast<std::size_t>(m * 7 + n)] += static_cast<float>(
-            ((m * 4 + k) % 5) * (((group_of_row[m] * 4 + k) * 7 + n) % 3));
+        expected[static_cast<std::size_t>(m * 7 + n)] +=
+            static_cast<float>(((m * 4 + k) % 5) * (((group_of_row[m] * 4 + k) * 7 + n) % 3));
   int wrong = 0;
   const auto check = [&](bool right, const char* what) {
     std::printf("%s: %s\n", what, right ? "right" : "WRONG");

@@ -26,8 +26,10 @@ inline raggedgemm::Status sample(std::vector<float>& out, raggedgemm::Platform p
   for (int i = 0; i < 3 * 4 * 7; ++i) rhs.push_back(static_cast<float>(i % 3));
   const int sizes[] = {2, 0, 3};
   out.assign(6 * 7, -1.0F);
-  return rg::ragged_dot(rg::view(lhs.data(), 6, 4), rg::view(rhs.data(), 3, 4, 7),
-                        rg::GroupSizes(sizes, 3), rg::view(out.data(), 6, 7),
+  return rg::ragged_dot(rg::view(lhs.data(), 6, 4),
+                        rg::view(rhs.data(), 3, 4, 7),
+                        rg::GroupSizes(sizes, 3),
+                        rg::view(out.data(), 6, 7),
                         {.platform = platform});
 }
 

@@ -37,8 +37,15 @@ struct Operands {
   }
 
   Panels<float> panels() {
-    return {a.data(), offset_t{depth} * panel_rows, b.data(), offset_t{depth} * panel_cols,
-            c.data(), pitch, row_panels, col_panels, depth};
+    return {a.data(),
+            offset_t{depth} * panel_rows,
+            b.data(),
+            offset_t{depth} * panel_cols,
+            c.data(),
+            pitch,
+            row_panels,
+            col_panels,
+            depth};
   }
 
   /// c + a·b by definition.

@@ -80,8 +80,8 @@ TEST_CASE("Every config row of the table is whole", "[dispatch][host]") {
     CHECK(row.config.supergroup >= 1);
   }
   // Every architecture has, for every variant, a row that runs anything of any size.
-  for (const Arch arch : {Arch::host, Arch::sm70, Arch::sm80, Arch::sm90, Arch::gfx9, Arch::gfx942,
-                          Arch::gfx950})
+  for (const Arch arch :
+       {Arch::host, Arch::sm70, Arch::sm80, Arch::sm90, Arch::gfx9, Arch::gfx942, Arch::gfx950})
     for (int variant = 0; variant < variant_count; ++variant) {
       bool found = false;
       for (index_t i = 0; i < config_rows; ++i) {

@@ -55,8 +55,8 @@ std::vector<Work> decode_in_wave(const Arguments& arguments, offset_t blocks) {
     });
     bool lanes_agree = true;
     for (const std::vector<Work>& mine : of_lane)
-      lanes_agree &= std::equal(
-          mine.begin(), mine.end(), of_lane[0].begin(), of_lane[0].end(), same);
+      lanes_agree &=
+          std::equal(mine.begin(), mine.end(), of_lane[0].begin(), of_lane[0].end(), same);
     REQUIRE(lanes_agree);
     all.insert(all.end(), of_lane[0].begin(), of_lane[0].end());
   }
@@ -98,8 +98,11 @@ struct Draw {
 
 /// Counts how often each output element is covered and checks each work; empty when all is right.
 template <class IsRight>
-std::string cover(const std::vector<Work>& all, const Arguments& a, offset_t slabs,
-                  const IsRight& is_right, std::vector<int>& count) {
+std::string cover(const std::vector<Work>& all,
+                  const Arguments& a,
+                  offset_t slabs,
+                  const IsRight& is_right,
+                  std::vector<int>& count) {
   count.assign(static_cast<std::size_t>(slabs * a.rows * a.cols), 0);
   for (const Work& work : all) {
     const bool inside = work.row_begin >= 0 && work.col_begin >= 0 && work.rows >= 1 &&
@@ -122,7 +125,9 @@ std::string check_non_contracting(const Draw& d, const std::vector<Work>& all) {
   const Arguments& a = d.arguments;
   std::vector<int> count;
   const std::string text = cover(
-      all, a, 1,
+      all,
+      a,
+      1,
       [&](const Work& w) {
         if (w.is_tail) return w.row_begin >= d.live && w.k_extent == 0;
         const Range& range = d.ranges[static_cast<std::size_t>(w.slab)];
@@ -147,7 +152,9 @@ std::string check_contracting(const Draw& d, const std::vector<Work>& all) {
   std::vector<int> count;
   // One slab would hide a wrong slab index from cover().
   const std::string text = cover(
-      all, a, a.groups.count,
+      all,
+      a,
+      a.groups.count,
       [&](const Work& w) {
         if (w.slab < 0 || w.slab >= a.groups.count || w.is_tail) return false;
         const Range& range = d.ranges[static_cast<std::size_t>(w.slab)];
@@ -168,7 +175,9 @@ std::string check_batch(const Draw& d, const std::vector<Work>& all) {
   const Arguments& a = d.arguments;
   std::vector<int> count;
   const std::string text = cover(
-      all, a, a.slabs,
+      all,
+      a,
+      a.slabs,
       [&](const Work& w) {
         const bool is_tail = w.slab >= d.live;
         return w.slab >= 0 && w.slab < a.slabs && w.is_tail == is_tail && w.k_begin == 0 &&

@@ -72,10 +72,10 @@ TEST_CASE("bf16 has the bits of the well-known values", "[numeric][bf16][host]")
   static_assert(to_float(bf16{0xC000}) == -2.0F);
   CHECK(to_bf16(0.0F).bits == 0x0000);
   CHECK(to_bf16(-0.0F).bits == 0x8000);
-  CHECK(to_bf16(std::numeric_limits<float>::max()).bits == 0x7F80);   // overflows
+  CHECK(to_bf16(std::numeric_limits<float>::max()).bits == 0x7F80);  // overflows
   CHECK(to_bf16(std::numeric_limits<float>::infinity()).bits == 0x7F80);
-  CHECK(to_bf16(float_of(0x00000001)).bits == 0x0000);                // far below the smallest
-  CHECK(to_bf16(float_of(0x7F800001)).bits == 0x7FC0);                // stays NaN
+  CHECK(to_bf16(float_of(0x00000001)).bits == 0x0000);  // far below the smallest
+  CHECK(to_bf16(float_of(0x7F800001)).bits == 0x7FC0);  // stays NaN
 }
 
 }  // namespace

@@ -79,8 +79,10 @@ TEST_CASE("to_fp16 rounds to nearest, ties to even, between every two neighbours
     const double next = bits + 1 == 0x7C00 ? 65536.0 : value_of(bits + 1);
     const float middle = static_cast<float>((value_of(bits) + next) / 2);
     for (const float sign : {1.0F, -1.0F})
-      for (const float value : {middle, std::nextafter(middle, 0.0F),
-                                std::nextafter(middle, 1e30F), static_cast<float>(value_of(bits))})
+      for (const float value : {middle,
+                                std::nextafter(middle, 0.0F),
+                                std::nextafter(middle, 1e30F),
+                                static_cast<float>(value_of(bits))})
         if (!agrees(sign * value)) ++failures;
   }
   CHECK(failures == 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four fp8 formats: all 256 codes of each have the value of their definition and survive the way
-// to float and back; rounding, overflow and NaN against a reference in f64 arithmetic. Then the one
-// rounding of an f64 or s32 accumulator to fewer bits.
+// The four fp8 formats: all 256 codes of each have the value of their definition and survive the
+// way to float and back; rounding, overflow and NaN against a reference in f64 arithmetic. Then the
+// one rounding of an f64 or s32 accumulator to fewer bits.
 
 #include <algorithm>
 #include <cmath>
@@ -23,13 +23,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// A float format as its definition has it, written independently of the library.
 struct Format {
   const char* name;
-  int stored_bits;       ///< of the mantissa
-  int smallest_normal;   ///< its exponent
+  int stored_bits;      ///< of the mantissa
+  int smallest_normal;  ///< its exponent
   double largest;
   double smallest;
   bool has_infinity;
   bool has_negative_zero;
-  int special_from;      ///< fp8: first code, sign apart, that is not a number; 128: none
+  int special_from;  ///< fp8: first code, sign apart, that is not a number; 128: none
 };
 
 template <class T>
@@ -171,9 +171,10 @@ TEST_CASE("to_fp8 rounds to nearest, ties to even, between every two neighbours"
       if (!std::isfinite(below)) break;
       // The midpoint to the next value, and to the one past the largest.
       const double above = 2 * below - (code == 0 ? 0 : value_of(f, code - 1));
-      const double next = code == 0 ? f.smallest : std::isfinite(value_of(f, code + 1)) && code < 127
-                                                       ? value_of(f, code + 1)
-                                                       : above;
+      const double next = code == 0 ? f.smallest
+                          : std::isfinite(value_of(f, code + 1)) && code < 127
+                              ? value_of(f, code + 1)
+                              : above;
       const float middle = static_cast<float>((below + next) / 2);
       for (const float sign : {1.0F, -1.0F})
         for (const float value : {middle,
@@ -205,7 +206,8 @@ TEST_CASE("to_fp8 agrees with the reference on random bit patterns", "[numeric][
   });
 }
 
-TEST_CASE("fp8 overflows to infinity where the format has one, else to NaN", "[numeric][fp8][host]") {
+TEST_CASE("fp8 overflows to infinity where the format has one, else to NaN",
+          "[numeric][fp8][host]") {
   const float huge = std::numeric_limits<float>::max();
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -263,9 +265,11 @@ std::vector<double> hostile_values(support::Random& random) {
   std::vector<double> values;
   const int top = std::ilogb(f.largest);
   for (int i = 0; i < 4000; ++i) {
-    const int exponent = static_cast<int>(random.between(f.smallest_normal - f.stored_bits - 1, top));
+    const int exponent =
+        static_cast<int>(random.between(f.smallest_normal - f.stored_bits - 1, top));
     const double unit = std::ldexp(1.0, std::max(exponent, f.smallest_normal) - f.stored_bits);
-    const double base = std::floor(std::ldexp(1.0 + random.real() / 2 + 0.5, exponent) / unit) * unit;
+    const double base =
+        std::floor(std::ldexp(1.0 + random.real() / 2 + 0.5, exponent) / unit) * unit;
     const double middle = base + unit / 2;
     for (const double value : {base,
                                middle,
@@ -321,8 +325,7 @@ TEST_CASE("to_odd_float cuts off, and marks what it cut off in the last bit", "[
   support::Random random(10);
   int failures = 0;
   for (int i = 0; i < 300000; ++i) {
-    const double value =
-        std::ldexp(random.real(), static_cast<int>(random.between(-155, 127)));
+    const double value = std::ldexp(random.real(), static_cast<int>(random.between(-155, 127)));
     const float odd = to_odd_float(value);
     const double got = static_cast<double>(odd);
     const bool exact = static_cast<double>(static_cast<float>(value)) == value;

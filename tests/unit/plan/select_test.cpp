@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection and plans: which row a problem gets, what explain() says of it, every refusal, and plans
-// used again with other pointers. Devices that are not here are described by hand.
+// Selection and plans: which row a problem gets, what explain() says of it, every refusal, and
+// plans used again with other pointers. Devices that are not here are described by hand.
 
 #include "raggedgemm/plan/select.hpp"
 
@@ -123,17 +123,17 @@ TEST_CASE("Selection takes a matrix-core row for an aligned problem and falls ba
 
 TEST_CASE("Selection never takes a row of another architecture", "[plan][host]") {
   const auto rows = rows_of(Platform::cuda, yes);
-  for (const auto device : {fake_device<Platform::cuda, Arch::sm70>,
-                            fake_device<Platform::cuda, Arch::sm80>}) {
+  for (const auto device :
+       {fake_device<Platform::cuda, Arch::sm70>, fake_device<Platform::cuda, Arch::sm80>}) {
     const KernelSet set = set_of(rows, Platform::cuda, device);
     const Result<Plan> plan = make_plan(dense(8192, 512, 1024, 8), {}, set);
     REQUIRE(plan.ok());
     CHECK(runs_on(config_row(plan.value().kernel.row).arch, device().value().arch));
   }
-  for (const Arch kernel : {Arch::host, Arch::sm70, Arch::sm80, Arch::sm90, Arch::gfx9,
-                            Arch::gfx942, Arch::gfx950})
-    for (const Arch device : {Arch::host, Arch::sm70, Arch::sm80, Arch::sm90, Arch::gfx9,
-                              Arch::gfx942, Arch::gfx950})
+  for (const Arch kernel :
+       {Arch::host, Arch::sm70, Arch::sm80, Arch::sm90, Arch::gfx9, Arch::gfx942, Arch::gfx950})
+    for (const Arch device :
+         {Arch::host, Arch::sm70, Arch::sm80, Arch::sm90, Arch::gfx9, Arch::gfx942, Arch::gfx950})
       if (runs_on(kernel, device)) CHECK(platform_of(kernel) == platform_of(device));
   CHECK(!runs_on(Arch::gfx942, Arch::gfx950));
   CHECK(!runs_on(Arch::gfx950, Arch::gfx942));
@@ -186,8 +186,11 @@ struct HostCall {
   std::vector<float> out = std::vector<float>(5 * 7, -1.0F);
 
   auto describe(const Options& options) {
-    return raggedgemm::describe(view(lhs.data(), 5, 6), view(rhs.data(), 2, 6, 7),
-                                GroupSizes(sizes.data(), 2), view(out.data(), 5, 7), options);
+    return raggedgemm::describe(view(lhs.data(), 5, 6),
+                                view(rhs.data(), 2, 6, 7),
+                                GroupSizes(sizes.data(), 2),
+                                view(out.data(), 5, 7),
+                                options);
   }
 };
 
@@ -309,9 +312,11 @@ TEST_CASE("bind refuses null, misaligned and mismatched operands by name", "[pla
 TEST_CASE("A plan made for unaligned pointers takes aligned ones", "[plan][host]") {
   alignas(16) static float memory[256];
   const auto call_at = [&](std::size_t shift) {
-    return raggedgemm::describe(view(memory + shift, 2, 4), view(memory + 32, 1, 4, 4),
+    return raggedgemm::describe(view(memory + shift, 2, 4),
+                                view(memory + 32, 1, 4, 4),
                                 GroupSizes(reinterpret_cast<std::int32_t*>(memory + 128), 1),
-                                view(memory + 64, 2, 4), on_host());
+                                view(memory + 64, 2, 4),
+                                on_host());
   };
   const Result<Plan> plan = make_plan(call_at(1), on_host());
   REQUIRE(plan.ok());

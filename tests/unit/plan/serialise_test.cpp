@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans as text: what is written comes back, whatever else is in the text is refused, and a plan that
-// has been read back computes the same bits.
+// Plans as text: what is written comes back, whatever else is in the text is refused, and a plan
+// that has been read back computes the same bits.
 
 #include "raggedgemm/plan/serialise.hpp"
 
@@ -26,13 +26,30 @@ std::string with(std::string text, const std::string& key, const std::string& va
   return text.replace(at, end - at, value.empty() ? "" : " " + key + "=" + value);
 }
 
-/// A general call whose dimensions cannot be merged: batch, two row and two depth dimensions, all with
-/// gaps, so that its plan has instances and segments.
+/// A general call whose dimensions cannot be merged: batch, two row and two depth dimensions, all
+/// with gaps, so that its plan has instances and segments.
 struct GeneralCall {
   static constexpr offset_t b = 2, m0 = 3, m1 = 5, k0 = 2, k1 = 4, n = 6, g = 3;
   DeviceArray<float> lhs, rhs, out;
-  DeviceArray<std::int64_t> sizes{std::vector<std::int64_t>{  // [b, m0, g]
-      2, 0, 3, 1, 1, 1, 0, 0, 5, 5, 0, 0, 0, 4, 0, 1, 2, 2}};
+  DeviceArray<std::int64_t> sizes{std::vector<std::int64_t>{// [b, m0, g]
+                                                            2,
+                                                            0,
+                                                            3,
+                                                            1,
+                                                            1,
+                                                            1,
+                                                            0,
+                                                            0,
+                                                            5,
+                                                            5,
+                                                            0,
+                                                            0,
+                                                            0,
+                                                            4,
+                                                            0,
+                                                            1,
+                                                            2,
+                                                            2}};
 
   explicit GeneralCall(std::uint64_t seed)
       : lhs(numbers(b * m0 * m1 * k0 * 9, seed)),
@@ -48,15 +65,21 @@ struct GeneralCall {
 
   [[nodiscard]] auto describe(const Options& options) const {
     // lhs [b, m0, m1, k0, k1], rhs [g, b, k0, k1, n], out [b, m0, m1, n]; m1 is ragged.
-    const View<const float, 5> x(lhs.data(), {b, m0, m1, k0, k1},
-                                 {m0 * m1 * k0 * 9, m1 * k0 * 9, k0 * 9, 9, 2});
-    const View<const float, 5> y(rhs.data(), {g, b, k0, k1, n},
-                                 {b * k0 * k1 * 7, k0 * k1 * 7, k1 * 7, 7, 1});
+    const View<const float, 5> x(
+        lhs.data(), {b, m0, m1, k0, k1}, {m0 * m1 * k0 * 9, m1 * k0 * 9, k0 * 9, 9, 2});
+    const View<const float, 5> y(
+        rhs.data(), {g, b, k0, k1, n}, {b * k0 * k1 * 7, k0 * k1 * 7, k1 * 7, 7, 1});
     return describe_general<Variant::non_contracting>(
-        x, y, GroupTensor(sizes.data(), GroupKind::sizes, {b, m0, g}),
+        x,
+        y,
+        GroupTensor(sizes.data(), GroupKind::sizes, {b, m0, g}),
         view(out.data(), b, m0, m1, n),
-        {.lhs_contracting = {3, 4}, .rhs_contracting = {2, 3}, .lhs_batch = {0}, .rhs_batch = {1},
-         .lhs_ragged = {2}, .rhs_group = {0}},
+        {.lhs_contracting = {3, 4},
+         .rhs_contracting = {2, 3},
+         .lhs_batch = {0},
+         .rhs_batch = {1},
+         .lhs_ragged = {2},
+         .rhs_group = {0}},
         options);
   }
 };
@@ -122,7 +145,9 @@ TEST_CASE("Every option of a plan comes back from its text", "[plan][device]") {
                         .group_offset = 2};
   const auto call = describe(view(std::as_const(lhs).data(), 40, 24),
                              view(std::as_const(rhs).data(), 3, 24, 36),
-                             GroupSizes(sizes.data(), 5), view(out.data(), 40, 36), options);
+                             GroupSizes(sizes.data(), 5),
+                             view(out.data(), 40, 36),
+                             options);
   const Result<Plan> plan = make_plan(call, options);
   INFO(plan.status().message());
   REQUIRE(plan.ok());
@@ -164,8 +189,14 @@ TEST_CASE("A plan that has been read back computes the same bits", "[plan][devic
 TEST_CASE("A plan of another version is refused", "[plan][host]") {
   const Written w;
   const std::string fields = w.text.substr(std::string(plan_format).size());
-  for (const char* format : {"", "raggedgemm-plan-0", "raggedgemm-plan-2", "raggedgemm-plan-10",
-                             "raggedgemm-plan-1x", "raggedgemm-plan-", "plan", " raggedgemm-plan-1"}) {
+  for (const char* format : {"",
+                             "raggedgemm-plan-0",
+                             "raggedgemm-plan-2",
+                             "raggedgemm-plan-10",
+                             "raggedgemm-plan-1x",
+                             "raggedgemm-plan-",
+                             "plan",
+                             " raggedgemm-plan-1"}) {
     INFO(format);
     CHECK(w.read(format + fields).code() == StatusCode::plan_mismatch);
   }
@@ -208,17 +239,35 @@ TEST_CASE("A plan text with a value out of its range is refused", "[plan][host]"
     const char* key;
     const char* value;
   };
-  for (const Damage& d :
-       {Damage{"variant", "3"}, Damage{"variant", "-1"}, Damage{"lhs", "77"}, Damage{"out", "-2"},
-        Damage{"group_kind", "4"}, Damage{"tail", "9"}, Damage{"rows", "-1"}, Damage{"cols", "-6"},
-        Damage{"depth", "2199023255552"}, Damage{"slabs", "-1"}, Damage{"slabs", "4"},
-        Damage{"instances.rank", "7"}, Damage{"instances.rank", "-1"},
-        Damage{"instances.rank", "2147483647"}, Damage{"segments.rank", "1000000"},
-        Damage{"instances.0.extent", "-2"}, Damage{"segments.0.extent", "-2"},
-        Damage{"instances.0.extent", "4611686018427387904"}, Damage{"instances.0.d", "0"},
-        Damage{"d.row", "0"}, Damage{"has_c", "2"}, Damage{"gathers", "-1"}, Damage{"blocks", "-1"},
-        Damage{"blocks", "4294967297"}, Damage{"supergroup", "0"}, Damage{"chiplets", "0"},
-        Damage{"a_align", "4294967312"}, Damage{"group_offset", "-1"}, Damage{"group_offset", "1"}}) {
+  for (const Damage& d : {Damage{"variant", "3"},
+                          Damage{"variant", "-1"},
+                          Damage{"lhs", "77"},
+                          Damage{"out", "-2"},
+                          Damage{"group_kind", "4"},
+                          Damage{"tail", "9"},
+                          Damage{"rows", "-1"},
+                          Damage{"cols", "-6"},
+                          Damage{"depth", "2199023255552"},
+                          Damage{"slabs", "-1"},
+                          Damage{"slabs", "4"},
+                          Damage{"instances.rank", "7"},
+                          Damage{"instances.rank", "-1"},
+                          Damage{"instances.rank", "2147483647"},
+                          Damage{"segments.rank", "1000000"},
+                          Damage{"instances.0.extent", "-2"},
+                          Damage{"segments.0.extent", "-2"},
+                          Damage{"instances.0.extent", "4611686018427387904"},
+                          Damage{"instances.0.d", "0"},
+                          Damage{"d.row", "0"},
+                          Damage{"has_c", "2"},
+                          Damage{"gathers", "-1"},
+                          Damage{"blocks", "-1"},
+                          Damage{"blocks", "4294967297"},
+                          Damage{"supergroup", "0"},
+                          Damage{"chiplets", "0"},
+                          Damage{"a_align", "4294967312"},
+                          Damage{"group_offset", "-1"},
+                          Damage{"group_offset", "1"}}) {
     const Status status = w.read(with(w.text, d.key, d.value));
     INFO(d.key << "=" << d.value << ": " << status.message());
     CHECK(!status.ok());
@@ -258,8 +307,7 @@ TEST_CASE("A plan of another platform is refused", "[plan][host]") {
   const Written w;
   for (const Platform other : {Platform::host, Platform::cuda, Platform::hip}) {
     if (other == w.plan.platform) continue;
-    const Status status =
-        w.read(with(w.text, "platform", std::to_string(static_cast<int>(other))));
+    const Status status = w.read(with(w.text, "platform", std::to_string(static_cast<int>(other))));
     CHECK(status.code() == StatusCode::plan_mismatch);
     CHECK(std::string(status.operand()) == "plan platform");
     CHECK(status.got() == static_cast<std::int64_t>(other));
@@ -272,8 +320,11 @@ TEST_CASE("A plan of another platform is refused", "[plan][host]") {
 TEST_CASE("A plan whose row this program does not hold is refused", "[plan][host]") {
   const Written w;
   const std::string name = config_row(w.plan.kernel.row).name;
-  for (const std::string& row : {std::string("none"), std::string("wgmma_nn_1x1x1"), name + "0",
-                                 name.substr(0, name.size() - 1), std::string("-1")}) {
+  for (const std::string& row : {std::string("none"),
+                                 std::string("wgmma_nn_1x1x1"),
+                                 name + "0",
+                                 name.substr(0, name.size() - 1),
+                                 std::string("-1")}) {
     INFO(row);
     CHECK(w.read(with(w.text, "row", row)).code() == StatusCode::no_kernel);
   }

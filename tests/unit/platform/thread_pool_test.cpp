@@ -21,8 +21,10 @@ std::vector<float> small_call(float rhs_value) {
   const std::vector<float> rhs(2 * 40 * 50, rhs_value);
   const std::vector<std::int32_t> sizes{100, 150};
   std::vector<float> out(300 * 50, -1.0F);
-  const Status status = ragged_dot(view(lhs.data(), 300, 40), view(rhs.data(), 2, 40, 50),
-                                   GroupSizes(sizes.data(), 2), view(out.data(), 300, 50),
+  const Status status = ragged_dot(view(lhs.data(), 300, 40),
+                                   view(rhs.data(), 2, 40, 50),
+                                   GroupSizes(sizes.data(), 2),
+                                   view(out.data(), 300, 50),
                                    {.platform = Platform::host});
   return status.ok() ? out : std::vector<float>();
 }

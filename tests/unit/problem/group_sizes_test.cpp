@@ -16,7 +16,8 @@ using support::int64_min;
 
 template <class Int>
 void check_type(IndexType type) {
-  const std::vector<Int> sizes{3, 0, std::numeric_limits<Int>::max(), std::numeric_limits<Int>::min()};
+  const std::vector<Int> sizes{
+      3, 0, std::numeric_limits<Int>::max(), std::numeric_limits<Int>::min()};
   const GroupSizes groups(sizes.data(), 4);
   CHECK(groups.type == type);
   CHECK(groups.kind == GroupKind::sizes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// validate() and describe(): every refused problem names the operand, what it got and what it needed.
+// validate() and describe(): every refused problem names the operand, what it got and what it
+// needed.
 
 #include "raggedgemm/problem/problem.hpp"
 
@@ -133,33 +134,45 @@ TEST_CASE("describe refuses operands whose extents disagree, and names them", "[
   };
   const GroupSizes groups(s, 3);
   CHECK(describe(view(f, 5, 6), view(f, 3, 6, 7), groups, view(f, 5, 7)).status.ok());
-  CHECK(operand(describe(view(f, 5, 6), view(f, 3, 8, 7), groups, view(f, 5, 7)).status) == "rhs.k");
-  CHECK(operand(describe(view(f, 5, 6), view(f, 3, 6, 7), groups, view(f, 4, 7)).status) == "out.m");
-  CHECK(operand(describe(view(f, 5, 6), view(f, 3, 6, 7), groups, view(f, 5, 8)).status) == "out.n");
+  CHECK(operand(describe(view(f, 5, 6), view(f, 3, 8, 7), groups, view(f, 5, 7)).status) ==
+        "rhs.k");
+  CHECK(operand(describe(view(f, 5, 6), view(f, 3, 6, 7), groups, view(f, 4, 7)).status) ==
+        "out.m");
+  CHECK(operand(describe(view(f, 5, 6), view(f, 3, 6, 7), groups, view(f, 5, 8)).status) ==
+        "out.n");
   CHECK(operand(describe(view(f, 5, 6), view(f, 2, 6, 7), groups, view(f, 5, 7)).status) ==
         "group_sizes");
 
   CHECK(describe_contracting(view(f, 5, 6), view(f, 5, 7), groups, view(f, 3, 6, 7)).status.ok());
-  CHECK(operand(describe_contracting(view(f, 5, 6), view(f, 4, 7), groups, view(f, 3, 6, 7))
-                    .status) == "rhs.m");
-  CHECK(operand(describe_contracting(view(f, 5, 6), view(f, 5, 7), groups, view(f, 3, 5, 7))
-                    .status) == "out.k");
-  CHECK(operand(describe_contracting(view(f, 5, 6), view(f, 5, 7), groups, view(f, 3, 6, 8))
-                    .status) == "out.n");
-  CHECK(operand(describe_contracting(view(f, 5, 6), view(f, 5, 7), groups, view(f, 2, 6, 7))
-                    .status) == "group_sizes");
+  CHECK(operand(
+            describe_contracting(view(f, 5, 6), view(f, 4, 7), groups, view(f, 3, 6, 7)).status) ==
+        "rhs.m");
+  CHECK(operand(
+            describe_contracting(view(f, 5, 6), view(f, 5, 7), groups, view(f, 3, 5, 7)).status) ==
+        "out.k");
+  CHECK(operand(
+            describe_contracting(view(f, 5, 6), view(f, 5, 7), groups, view(f, 3, 6, 8)).status) ==
+        "out.n");
+  CHECK(operand(
+            describe_contracting(view(f, 5, 6), view(f, 5, 7), groups, view(f, 2, 6, 7)).status) ==
+        "group_sizes");
 
   CHECK(describe_batch(view(f, 2, 5, 6), view(f, 2, 6, 7), groups, view(f, 2, 5, 7)).status.ok());
-  CHECK(operand(describe_batch(view(f, 2, 5, 6), view(f, 3, 6, 7), groups, view(f, 2, 5, 7))
-                    .status) == "rhs.b");
-  CHECK(operand(describe_batch(view(f, 2, 5, 6), view(f, 2, 5, 7), groups, view(f, 2, 5, 7))
-                    .status) == "rhs.k");
-  CHECK(operand(describe_batch(view(f, 2, 5, 6), view(f, 2, 6, 7), groups, view(f, 1, 5, 7))
-                    .status) == "out.b");
-  CHECK(operand(describe_batch(view(f, 2, 5, 6), view(f, 2, 6, 7), groups, view(f, 2, 4, 7))
-                    .status) == "out.m");
-  CHECK(operand(describe_batch(view(f, 2, 5, 6), view(f, 2, 6, 7), groups, view(f, 2, 5, 6))
-                    .status) == "out.n");
+  CHECK(operand(
+            describe_batch(view(f, 2, 5, 6), view(f, 3, 6, 7), groups, view(f, 2, 5, 7)).status) ==
+        "rhs.b");
+  CHECK(operand(
+            describe_batch(view(f, 2, 5, 6), view(f, 2, 5, 7), groups, view(f, 2, 5, 7)).status) ==
+        "rhs.k");
+  CHECK(operand(
+            describe_batch(view(f, 2, 5, 6), view(f, 2, 6, 7), groups, view(f, 1, 5, 7)).status) ==
+        "out.b");
+  CHECK(operand(
+            describe_batch(view(f, 2, 5, 6), view(f, 2, 6, 7), groups, view(f, 2, 4, 7)).status) ==
+        "out.m");
+  CHECK(operand(
+            describe_batch(view(f, 2, 5, 6), view(f, 2, 6, 7), groups, view(f, 2, 5, 6)).status) ==
+        "out.n");
   // run() returns what describe() found.
   CHECK(operand(ragged_dot(view(f, 5, 6), view(f, 3, 8, 7), groups, view(f, 5, 7))) == "rhs.k");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group cursor agrees with a plain scan for every size vector, with waves of 1, 32 and 64 lanes.
+// The group cursor agrees with a plain scan for every size vector, with waves of 1, 32 and 64
+// lanes.
 
 #include "raggedgemm/schedule/group_cursor.hpp"
 
@@ -24,7 +25,10 @@ struct TilesOf {
 };
 
 /// A plain scan; false past the last tile.
-bool scan(const std::vector<Range>& ranges, offset_t extent, bool with_tail, offset_t tile,
+bool scan(const std::vector<Range>& ranges,
+          offset_t extent,
+          bool with_tail,
+          offset_t tile,
           GroupPosition& at) {
   const TilesOf tiles_of{with_tail};
   for (std::size_t g = 0; g <= ranges.size(); ++g) {
@@ -52,8 +56,13 @@ bool same(const GroupPosition& a, const GroupPosition& b) {
 
 /// Walks tiles `first`, `first` + step, …; what differs from the plain scan, or nothing.
 template <class Wave>
-std::string walk(const Groups& groups, const std::vector<Range>& ranges, offset_t extent,
-                 bool with_tail, offset_t first, offset_t step, int at_most) {
+std::string walk(const Groups& groups,
+                 const std::vector<Range>& ranges,
+                 offset_t extent,
+                 bool with_tail,
+                 offset_t first,
+                 offset_t step,
+                 int at_most) {
   GroupCursor<Wave> cursor(groups, extent);
   for (offset_t tile = first; at_most-- > 0; tile += step) {
     GroupPosition got;
@@ -70,27 +79,34 @@ std::string walk(const Groups& groups, const std::vector<Range>& ranges, offset_
 }
 
 template <index_t Lanes>
-std::string walk_emulated(const Groups& groups, const std::vector<Range>& ranges, offset_t extent,
-                          bool with_tail, offset_t first, offset_t step, int at_most) {
+std::string walk_emulated(const Groups& groups,
+                          const std::vector<Range>& ranges,
+                          offset_t extent,
+                          bool with_tail,
+                          offset_t first,
+                          offset_t step,
+                          int at_most) {
   std::string text;
   EmulatedWave<Lanes>::run([&](index_t lane) {
-    const std::string mine = walk<EmulatedWave<Lanes>>(groups, ranges, extent, with_tail, first,
-                                                       step, at_most);
+    const std::string mine =
+        walk<EmulatedWave<Lanes>>(groups, ranges, extent, with_tail, first, step, at_most);
     if (!mine.empty()) text = "lane " + std::to_string(lane) + ", " + mine;
   });
   return text;
 }
 
-TEST_CASE("GroupCursor agrees with a plain scan for thousands of size vectors", "[schedule][host]") {
+TEST_CASE("GroupCursor agrees with a plain scan for thousands of size vectors",
+          "[schedule][host]") {
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
     Random random(seed);
     const offset_t extent = random.one_in(10) ? offset_t{1} << 40 : random.between(0, 500);
     const Sizes sizes = random_sizes(random, random.between(0, 90), extent);
     const GroupSizes groups(sizes.data(), static_cast<offset_t>(sizes.size()));
     const std::vector<Range> ranges = ranges_of(sizes, GroupKind::sizes, extent);
-    const offset_t step = extent > 1000 ? random.between(1, offset_t{1} << 36) : random.between(1, 9);
-    const std::string text = walk<arch::host::Wave>(groups, ranges, extent, seed % 2 == 0,
-                                                    random.between(0, 3), step, 200);
+    const offset_t step =
+        extent > 1000 ? random.between(1, offset_t{1} << 36) : random.between(1, 9);
+    const std::string text = walk<arch::host::Wave>(
+        groups, ranges, extent, seed % 2 == 0, random.between(0, 3), step, 200);
     if (!text.empty()) FAIL("seed " << seed << ": " << text << ", sizes " << text_of(sizes));
   }
   SUCCEED();
@@ -105,7 +121,8 @@ TEST_CASE("GroupCursor agrees with a plain scan in waves of 32 and 64 lanes", "[
     const Sizes sizes = random_sizes(random, near[random.between(0, 11)], extent);
     const GroupSizes groups(sizes.data(), static_cast<offset_t>(sizes.size()));
     const std::vector<Range> ranges = ranges_of(sizes, GroupKind::sizes, extent);
-    const offset_t step = extent > 1000 ? random.between(1, offset_t{1} << 36) : random.between(1, 9);
+    const offset_t step =
+        extent > 1000 ? random.between(1, offset_t{1} << 36) : random.between(1, 9);
     const offset_t first = random.between(0, 3);
     const std::string text32 = walk_emulated<32>(groups, ranges, extent, true, first, step, 40);
     const std::string text64 = walk_emulated<64>(groups, ranges, extent, false, first, step, 40);

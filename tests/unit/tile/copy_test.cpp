@@ -18,7 +18,8 @@ using Block = arch::host::Block<float, 12, 32, 8, 1>;
 template <class Map>
 int wrong_elements(index_t outer, index_t depth, offset_t outer_stride, offset_t depth_stride) {
   const offset_t elems = 1 + (outer - 1) * outer_stride + (depth - 1) * depth_stride;
-  std::vector<bf16> source(static_cast<std::size_t>(elems), bf16{0x7FC0});  // exactly what may be read
+  std::vector<bf16> source(static_cast<std::size_t>(elems),
+                           bf16{0x7FC0});  // exactly what may be read
   for (offset_t i = 0; i < outer; ++i)
     for (offset_t k = 0; k < depth; ++k)
       source[static_cast<std::size_t>(i * outer_stride + k * depth_stride)] =
