@@ -65,7 +65,7 @@ struct Contracting {
   template <index_t BlockM, index_t BlockN>
   static offset_t tiles_at_most(const Arguments& p) noexcept {
     return ceil_div(p.rows, offset_t{BlockM}) * ceil_div(p.cols, offset_t{BlockN}) *
-           p.groups.count * p.instances.count();
+           p.slabs * p.instances.count();
   }
 };
 
