@@ -115,8 +115,8 @@ class Oracle {
   [[nodiscard]] offset_t ragged_extent() const {
     return s_.gathers ? s_.ragged_extent() : b_.lhs.tensor.extent[ragged_dim()];
   }
-  [[nodiscard]] Variant variant()
-      const {  // of the dimension numbers: a defect may have edited them
+  [[nodiscard]] Variant variant() const { return variant_; }
+  [[nodiscard]] Variant variant_of_dims() const {  // a defect may have edited them
     const index_t ragged = ragged_dim();
     if (b_.dims.lhs_contracting.holds(ragged)) return Variant::contracting;
     return b_.dims.lhs_batch.holds(ragged) ? Variant::batch : Variant::non_contracting;
