@@ -31,8 +31,12 @@ double dot(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 bool report(const char* variant, rg::Status status, double ct_f, double x_vjp, double y_vjp) {
-  std::printf("%-16s %s: <ct,f> %g  <x,vjp_x> %g  <y,vjp_y> %g\n", variant, status.message().c_str(),
-              ct_f, x_vjp, y_vjp);
+  std::printf("%-16s %s: <ct,f> %g  <x,vjp_x> %g  <y,vjp_y> %g\n",
+              variant,
+              status.message().c_str(),
+              ct_f,
+              x_vjp,
+              y_vjp);
   return status.ok() && ct_f == x_vjp && ct_f == y_vjp;
 }
 
@@ -70,12 +74,12 @@ int main() {
     const auto x_view = rg::view(x.data(), m, k);
     const auto y_view = rg::view(y.data(), m, n);
     const auto ct_view = rg::view(ct.data(), g, k, n);
-    const rg::Status status = all(
-        rg::ragged_dot_contracting(x_view, y_view, groups, rg::view(f.data(), g, k, n), host),
-        // dx[m, k] = y[m, n] · ct[g, k, n]ᵀ
-        rg::ragged_dot(y_view, ct_view.transposed(), groups, rg::view(dx.data(), m, k), host),
-        // dy[m, n] = x[m, k] · ct[g, k, n]
-        rg::ragged_dot(x_view, ct_view, groups, rg::view(dy.data(), m, n), host));
+    const rg::Status status =
+        all(rg::ragged_dot_contracting(x_view, y_view, groups, rg::view(f.data(), g, k, n), host),
+            // dx[m, k] = y[m, n] · ct[g, k, n]ᵀ
+            rg::ragged_dot(y_view, ct_view.transposed(), groups, rg::view(dx.data(), m, k), host),
+            // dy[m, n] = x[m, k] · ct[g, k, n]
+            rg::ragged_dot(x_view, ct_view, groups, rg::view(dy.data(), m, n), host));
     right &= report("contracting", status, dot(ct, f), dot(x, dx), dot(y, dy));
   }
 
@@ -86,14 +90,14 @@ int main() {
     const auto x_view = rg::view(x.data(), b, m, k);
     const auto y_view = rg::view(y.data(), b, k, n);
     const auto ct_view = rg::view(ct.data(), b, m, n);
-    const rg::Status status = all(
-        rg::ragged_dot_batch(x_view, y_view, groups, rg::view(f.data(), b, m, n), host),
-        // dx[b, m, k] = ct[b, m, n] · y[b, k, n]ᵀ
-        rg::ragged_dot_batch(
-            ct_view, y_view.transposed(), groups, rg::view(dx.data(), b, m, k), host),
-        // dy[b, k, n] = x[b, m, k]ᵀ · ct[b, m, n]
-        rg::ragged_dot_batch(
-            x_view.transposed(), ct_view, groups, rg::view(dy.data(), b, k, n), host));
+    const rg::Status status =
+        all(rg::ragged_dot_batch(x_view, y_view, groups, rg::view(f.data(), b, m, n), host),
+            // dx[b, m, k] = ct[b, m, n] · y[b, k, n]ᵀ
+            rg::ragged_dot_batch(
+                ct_view, y_view.transposed(), groups, rg::view(dx.data(), b, m, k), host),
+            // dy[b, k, n] = x[b, m, k]ᵀ · ct[b, m, n]
+            rg::ragged_dot_batch(
+                x_view.transposed(), ct_view, groups, rg::view(dy.data(), b, k, n), host));
     right &= report("batch", status, dot(ct, f), dot(x, dx), dot(y, dy));
   }
   return right ? 0 : 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The C interface from C11: a call of each variant, refusals and their text, options of an older
  * caller, explain and version. Runs on the host's kernels whatever the platform, so it needs no
- * device. With C_API_LIBRARY (a path) defined the functions come from the shared library by dlopen. */
+ * device. With C_API_LIBRARY (a path) defined the functions come from the shared library by dlopen.
+ */
 #if defined(C_API_LIBRARY)
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
@@ -60,14 +61,14 @@ static api load(void) {
     printf("%s\n", dlerror());
     exit(1);
   }
-#define LOAD(name)                                              \
-  do {                                                          \
-    void* symbol = dlsym(library, "raggedgemm_" #name);         \
-    if (symbol == NULL) {                                       \
-      printf("raggedgemm_" #name " is not in the library\n");   \
-      exit(1);                                                  \
-    }                                                           \
-    memcpy(&a.name, &symbol, sizeof symbol);                    \
+#define LOAD(name)                                            \
+  do {                                                        \
+    void* symbol = dlsym(library, "raggedgemm_" #name);       \
+    if (symbol == NULL) {                                     \
+      printf("raggedgemm_" #name " is not in the library\n"); \
+      exit(1);                                                \
+    }                                                         \
+    memcpy(&a.name, &symbol, sizeof symbol);                  \
   } while (0)
 #else
 #define LOAD(name) a.name = &raggedgemm_##name
@@ -309,7 +310,8 @@ static void test_refusals(const api* a) {
     set_up(&p);
     p.lhs.dtype = odd[i];
     status = run(a, &p, &options);
-    CHECK(strcmp(status.name, "unsupported_option") == 0 && strcmp(status.operand, "lhs.dtype") == 0);
+    CHECK(strcmp(status.name, "unsupported_option") == 0 &&
+          strcmp(status.operand, "lhs.dtype") == 0);
     set_up(&p);
     p.groups.index_type = odd[i];
     CHECK(strcmp(run(a, &p, &options).name, "group_sizes_not_integer") == 0);
@@ -431,7 +433,8 @@ static void test_platforms(const api* a) {
   /* A platform that the library was not built for, or that has no device here, is refused by name;
    * it never falls back. */
   problem p;
-  for (int32_t platform = raggedgemm_platform_cuda; platform <= raggedgemm_platform_hip; ++platform) {
+  for (int32_t platform = raggedgemm_platform_cuda; platform <= raggedgemm_platform_hip;
+       ++platform) {
     raggedgemm_options options = host_options(a);
     options.platform = platform;
     set_up(&p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls in a running program: plans used again, threads, stream order without synchronisation, graph
-// replay, refused calls that leave nothing behind, and what a call does not do: allocate or wait.
-// (The first call of a process inside a capture is a program of its own, tests/runtime.)
+// Calls in a running program: plans used again, threads, stream order without synchronisation,
+// graph replay, refused calls that leave nothing behind, and what a call does not do: allocate or
+// wait. (The first call of a process inside a capture is a program of its own, tests/runtime.)
 
 #include <raggedgemm/raggedgemm.hpp>
 
@@ -77,7 +77,8 @@ __global__ void produce_on_device(int round, std::int32_t* sizes, bf16* lhs) {
   const int first = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   const int step = static_cast<int>(gridDim.x * blockDim.x);
   if (first < static_cast<int>(g)) sizes[first] = size_in(round, first);
-  for (int i = first; i < static_cast<int>(m * k); i += step) lhs[i] = rg::to_bf16(lhs_in(round, i));
+  for (int i = first; i < static_cast<int>(m * k); i += step)
+    lhs[i] = rg::to_bf16(lhs_in(round, i));
 }
 void produce(int round, std::int32_t* sizes, bf16* lhs, support::gpu::StreamHandle stream) {
   produce_on_device<<<3, 64, 0, stream>>>(round, sizes, lhs);
@@ -97,11 +98,14 @@ using namespace support;
 using namespace runtime_test;
 using rg::StatusCode;
 
-constexpr float rhs_in(int element) { return static_cast<float>(element % 5 - 2 + element / (32 * 48)); }
+constexpr float rhs_in(int element) {
+  return static_cast<float>(element % 5 - 2 + element / (32 * 48));
+}
 
 std::vector<bf16> rhs_values() {
   std::vector<bf16> values(g * k * n);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = rg::to_bf16(rhs_in(static_cast<int>(i)));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = rg::to_bf16(rhs_in(static_cast<int>(i)));
   return values;
 }
 
@@ -141,7 +145,9 @@ struct Round {
   [[nodiscard]] auto describe(const rg::Options& options = {}) {
     return rg::describe(rg::view(std::as_const(lhs).data(), m, k),
                         rg::view(std::as_const(rhs).data(), g, k, n),
-                        rg::GroupSizes(sizes.data(), g), rg::view(out.data(), m, n), options);
+                        rg::GroupSizes(sizes.data(), g),
+                        rg::view(out.data(), m, n),
+                        options);
   }
   [[nodiscard]] bool is(int round) {
     return runtime::synchronize().ok() && out.get() == result_of(round);
@@ -173,7 +179,8 @@ TEST_CASE("The first call of the process may come from two threads at once",
   CHECK(second.is(2));
 }
 
-TEST_CASE("A plan runs again with other pointers, sizes and data", "[conformance][runtime][device]") {
+TEST_CASE("A plan runs again with other pointers, sizes and data",
+          "[conformance][runtime][device]") {
   Round made_for(3);
   const rg::Identity identity;
   int rows_run = 0;
@@ -227,7 +234,8 @@ TEST_CASE("A plan refuses operands less aligned than those it was made for",
   CHECK(aligned.is(3));
 }
 
-TEST_CASE("Calls from several threads give the bits of a single one", "[conformance][runtime][device]") {
+TEST_CASE("Calls from several threads give the bits of a single one",
+          "[conformance][runtime][device]") {
   Random random(17);
   std::vector<bf16> values(m * k);
   for (bf16& value : values) value = rg::to_bf16(static_cast<float>(random.real()));
@@ -239,7 +247,9 @@ TEST_CASE("Calls from several threads give the bits of a single one", "[conforma
   const auto call = [&](float* out, const rg::Options& options) {
     return rg::ragged_dot(rg::view(std::as_const(lhs).data(), m, k),
                           rg::view(std::as_const(rhs).data(), g, k, n),
-                          rg::GroupSizes(sizes.data(), g), rg::view(out, m, n), options);
+                          rg::GroupSizes(sizes.data(), g),
+                          rg::view(out, m, n),
+                          options);
   };
   DeviceArray<float> alone(m * n);
   REQUIRE(call(alone.data(), {}).ok());
@@ -280,9 +290,11 @@ TEST_CASE("A call sees what came before it in its stream, without synchronisatio
   int refused = 0;
   for (int round = 0; round < rounds; ++round) {
     produce(round, sizes.data(), lhs.data(), stream.get());
-    const rg::Status status = rg::ragged_dot(
-        rg::view(std::as_const(lhs).data(), m, k), rg::view(std::as_const(rhs).data(), g, k, n),
-        rg::GroupSizes(sizes.data(), g), rg::view(out.data() + round * m * n, m, n), options);
+    const rg::Status status = rg::ragged_dot(rg::view(std::as_const(lhs).data(), m, k),
+                                             rg::view(std::as_const(rhs).data(), g, k, n),
+                                             rg::GroupSizes(sizes.data(), g),
+                                             rg::view(out.data() + round * m * n, m, n),
+                                             options);
     if (!status.ok()) ++refused;
   }
   CHECK(refused == 0);
@@ -379,7 +391,8 @@ TEST_CASE("Two streams run the same plan at once", "[conformance][runtime][devic
   for (int i = 0; i < 50; ++i) {
     Round* const rounds[] = {&first, &second};
     for (int s = 0; s < 2; ++s) {
-      const rg::Result<rg::BoundCall> bound = rg::bind(plan.value(), rounds[s]->describe().pointers);
+      const rg::Result<rg::BoundCall> bound =
+          rg::bind(plan.value(), rounds[s]->describe().pointers);
       REQUIRE(bound.ok());
       REQUIRE(rg::run(bound.value(), &identity, streams[s].get()).ok());
     }
@@ -396,9 +409,10 @@ TEST_CASE("Sizes in host memory are refused where the device cannot read them",
   }
   Round round(8);
   const std::vector<std::int32_t> host_sizes(static_cast<std::size_t>(g), 3);
-  const rg::Status status = rg::ragged_dot(
-      rg::view(std::as_const(round.lhs).data(), m, k), rg::view(std::as_const(round.rhs).data(), g, k, n),
-      rg::GroupSizes(host_sizes.data(), g), rg::view(round.out.data(), m, n));
+  const rg::Status status = rg::ragged_dot(rg::view(std::as_const(round.lhs).data(), m, k),
+                                           rg::view(std::as_const(round.rhs).data(), g, k, n),
+                                           rg::GroupSizes(host_sizes.data(), g),
+                                           rg::view(round.out.data(), m, n));
   INFO(status.message());
   CHECK(status.code() == StatusCode::not_device_memory);
   CHECK(std::string(status.operand()) == "group_sizes");

@@ -86,12 +86,17 @@ struct Rows {
     const T* r = rhs.data;
     const T* d = gradient.data;
     std::printf("%s ", type);
-    const bool first = reported("ragged_dot", rg::ragged_dot(rg::view(l, m, k), rg::view(r, g, k, n), groups,
-                                                             rg::view(out.data, m, n), options));
+    const bool first = reported(
+        "ragged_dot",
+        rg::ragged_dot(
+            rg::view(l, m, k), rg::view(r, g, k, n), groups, rg::view(out.data, m, n), options));
     std::printf("%s ", type);
     return reported("ragged_dot_contracting",
-                    rg::ragged_dot_contracting(rg::view(l, m, k), rg::view(d, m, n), groups,
-                                               rg::view(weights.data, g, k, n), options)) &&
+                    rg::ragged_dot_contracting(rg::view(l, m, k),
+                                               rg::view(d, m, n),
+                                               groups,
+                                               rg::view(weights.data, g, k, n),
+                                               options)) &&
            first;
   }
 
@@ -150,11 +155,13 @@ int main() {
   const bool bf16_ok = half.run(groups, options, "bf16");
   const bool f32_ok = single.run(groups, options, "f32");
   const bool fp8_ok = eight.run(groups, options, "e4m3fn");
-  const bool batch_ok = reported(
-      "bf16 ragged_dot_batch",
-      rg::ragged_dot_batch(rg::view(static_cast<const bf16*>(x.data), b, batch_m, k),
-                           rg::view(static_cast<const bf16*>(y.data), b, k, n),
-                           rg::GroupSizes(sizes.data, 2), rg::view(z.data, b, batch_m, n), options));
+  const bool batch_ok =
+      reported("bf16 ragged_dot_batch",
+               rg::ragged_dot_batch(rg::view(static_cast<const bf16*>(x.data), b, batch_m, k),
+                                    rg::view(static_cast<const bf16*>(y.data), b, k, n),
+                                    rg::GroupSizes(sizes.data, 2),
+                                    rg::view(z.data, b, batch_m, n),
+                                    options));
   const bool captured = graph.end();
   check(bf16_ok && f32_ok && fp8_ok && batch_ok, "a first call in a capture");
   check(captured, "the capture");

@@ -48,9 +48,9 @@ class Graph {
   }
   /// False when something in between could not be captured.
   bool end() {
-    const bool captured =
-        cudaStreamEndCapture(stream_, &graph_) == cudaSuccess && graph_ != nullptr &&
-        cudaGraphInstantiateWithFlags(&exec_, graph_, 0) == cudaSuccess;
+    const bool captured = cudaStreamEndCapture(stream_, &graph_) == cudaSuccess &&
+                          graph_ != nullptr &&
+                          cudaGraphInstantiateWithFlags(&exec_, graph_, 0) == cudaSuccess;
     if (!captured) static_cast<void>(cudaGetLastError());
     return captured;
   }
@@ -101,9 +101,9 @@ class Graph {
     return hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal) == hipSuccess;
   }
   bool end() {
-    const bool captured =
-        hipStreamEndCapture(stream_, &graph_) == hipSuccess && graph_ != nullptr &&
-        hipGraphInstantiate(&exec_, graph_, nullptr, nullptr, 0) == hipSuccess;
+    const bool captured = hipStreamEndCapture(stream_, &graph_) == hipSuccess &&
+                          graph_ != nullptr &&
+                          hipGraphInstantiate(&exec_, graph_, nullptr, nullptr, 0) == hipSuccess;
     if (!captured) static_cast<void>(hipGetLastError());
     return captured;
   }

@@ -130,8 +130,9 @@ inline std::string to_text(const Plan& plan) {
   return text;
 }
 
-/// The plan of a text, with the kernel of the same row among `set`, which must be the kernels for the
-/// plan's variant, dtypes and epilogue: a set does not say what it is for.
+/// The plan of a text, with the kernel of the same row among `set`.
+///
+/// Requires: `set` holds the kernels of the plan's variant, dtypes and epilogue; it cannot say so.
 /// Errors: plan_mismatch (another format, a field missing or out of its range, another platform),
 /// those of validate(), no_kernel (this program does not hold the row, or not for this device).
 inline Result<Plan> plan_from_text(const std::string& text, const KernelSet& set) {

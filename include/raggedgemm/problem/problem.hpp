@@ -147,8 +147,7 @@ inline Status validate(const Problem& p) noexcept {
     double count = 1;
     for (index_t i = 0; i < dims->rank; ++i) {
       const offset_t extent = dims->extent[i];
-      if (extent < 0)
-        return {StatusCode::negative_extent, "outer extent", extent, 0};
+      if (extent < 0) return {StatusCode::negative_extent, "outer extent", extent, 0};
       count *= static_cast<double>(extent);
       if (extent > largest || count > 0x1p62)
         return {StatusCode::extent_too_large, "outer extent", extent, largest};
