@@ -17,7 +17,8 @@
 #include "raggedgemm/schedule/group_check.hpp"
 
 namespace fuzz {
-namespace integers {
+// Hidden, as the library's own templates are that lambdas here hold.
+namespace [[gnu::visibility("hidden")]] integers {
 
 using HostWave = rg::arch::host::Wave;
 
