@@ -37,11 +37,16 @@ void check_refused(const Problem& p, StatusCode code, const char* operand, std::
 TEST_CASE("validate accepts good problems, empty ones included", "[problem][host]") {
   CHECK(validate(good()).ok());
   for (offset_t Problem::*extent :
-       {&Problem::rows, &Problem::cols, &Problem::depth, &Problem::slabs, &Problem::group_count}) {
+       {&Problem::rows, &Problem::cols, &Problem::depth, &Problem::slabs}) {
     Problem p = good();
     p.*extent = 0;
     CHECK(validate(p).ok());
   }
+  Problem p = good();
+  p.group_count = 0;  // four slabs, and no group for them
+  CHECK(!validate(p).ok());
+  p.slabs = 0;
+  CHECK(validate(p).ok());
 }
 
 TEST_CASE("validate names a negative or huge extent", "[problem][host]") {
