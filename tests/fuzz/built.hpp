@@ -293,7 +293,7 @@ inline void build(const Spec& given, Built& b) {
     o.c = b.c.tensor;
     effective = effective || (s.defect >= Defect::c_extent && s.defect <= Defect::c_dtype);
     if (s.defect == Defect::c_extent) ++o.c.extent[o.c.rank - 1];
-    if (s.defect == Defect::c_rank) o.c.extent[o.c.rank++] = 1;
+    if (s.defect == Defect::c_rank) --o.c.rank;
     if (s.defect == Defect::c_dtype) o.c.dtype = rg::DType::f16;
     s.has_c = true;
   }
@@ -352,8 +352,8 @@ inline void build(const Spec& given, Built& b) {
       break;
     case Defect::null_groups:
       b.groups.groups.data = nullptr;
-      effective = !s.entries.empty() && s.group_count() > 0;
-      either = out_empty;
+      effective = s.group_count() > 0;
+      either = out_empty || s.entries.empty();
       break;
     case Defect::out_stride:
       for (index_t i = 0; i < out.rank && !effective; ++i) {

@@ -162,8 +162,9 @@ std::uint64_t current_round = 0;
 /// Leaves the input in a file, as libFuzzer does.
 void on_failure(int signal) {
   std::fprintf(stderr,
-               "round %llu fails; its input is in fuzz_ragged_dot.failure\n",
-               static_cast<unsigned long long>(current_round));
+               "round %llu fails; its input is in fuzz_ragged_dot.failure%s\n",
+               static_cast<unsigned long long>(current_round),
+               forced_mode == Mode::call ? " (--shrink it with RAGGEDGEMM_FUZZ_MODE=call)" : "");
   if (std::FILE* const file = std::fopen("fuzz_ragged_dot.failure", "wb")) {
     std::fwrite(current.data(), 1, current.size(), file);
     std::fclose(file);
