@@ -41,9 +41,9 @@ double gelu_of(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); 
 
 /// Runs a case with an epilogue and every row that takes it; `formula(value, slab, row, col)` is
 /// the epilogue in f64, `terms` its f32 operations (0: exact on integers).
-template <class L, class R, class O, class E, class F>
+template <class L, class R, class O, Variant V = Variant::non_contracting, class E, class F>
 void check_epilogue(const Case& c, const E& epilogue, const F& formula, double terms) {
-  Prepared<L, R, O> prepared(c);
+  Prepared<L, R, O, V> prepared(c);
   rg::Options options = prepared.options();
   int forced = 0;
   for (index_t row = -1; row < rg::config_rows; ++row) {
@@ -114,11 +114,12 @@ TEST_CASE("bias of the other variants goes by slab", "[epilogue][conformance][de
   };
   Case c = rows_case(Tail::zero);
   c.shape.variant = Variant::contracting;
-  check_epilogue<bf16, bf16, float>(
+  check_epilogue<bf16, bf16, float, Variant::contracting>(
       with_aligned_pitches(c), rg::bias(rg::view(values.data(), 4, 77)), formula, 0);
   c.shape = {Variant::batch, 4, 20, 24, 77};
   c.entries = {1, 2};  // the last batch is dead
-  check_epilogue<float, float, float>(c, rg::bias(rg::view(values.data(), 4, 77)), formula, 0);
+  check_epilogue<float, float, float, Variant::batch>(
+      c, rg::bias(rg::view(values.data(), 4, 77)), formula, 0);
 }
 
 TEST_CASE("relu, silu and gelu act on the f32 accumulator", "[epilogue][conformance][device]") {

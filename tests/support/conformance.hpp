@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -112,9 +113,13 @@ std::vector<double> widened(const std::vector<T>& values) {
   return wide;
 }
 
-/// A case with its operands in device memory and the expected output.
-template <class L, class R, class O>
+/// A case with its operands in device memory and the expected output. `Only` names the case's
+/// variant where kernels of the other two are not worth compiling.
+template <class L, class R, class O, Variant... Only>
 class Prepared {
+  template <Variant V>
+  static constexpr bool compiles = sizeof...(Only) == 0 || ((Only == V) || ...);
+
  public:
   explicit Prepared(const Case& c)
       : case_(c),
@@ -163,17 +168,23 @@ class Prepared {
   auto with_call(const rg::Options& options, const F& f) {
     const L* lhs = lhs_.data();
     const R* rhs = rhs_.data();
-    switch (case_.shape.variant) {
-      case Variant::non_contracting:
+    const Variant variant = case_.shape.variant;
+    if constexpr (compiles<Variant::non_contracting>) {
+      if (variant == Variant::non_contracting)
         return f(rg::describe(
             lhs_at_.view2(lhs), rhs_at_.view3(rhs), groups(), out_at_.view2(out_.data()), options));
-      case Variant::contracting:
+    }
+    if constexpr (compiles<Variant::contracting>) {
+      if (variant == Variant::contracting)
         return f(rg::describe_contracting(
             lhs_at_.view2(lhs), rhs_at_.view2(rhs), groups(), out_at_.view3(out_.data()), options));
-      case Variant::batch: break;
     }
-    return f(rg::describe_batch(
-        lhs_at_.view3(lhs), rhs_at_.view3(rhs), groups(), out_at_.view3(out_.data()), options));
+    if constexpr (compiles<Variant::batch>) {
+      if (variant == Variant::batch)
+        return f(rg::describe_batch(
+            lhs_at_.view3(lhs), rhs_at_.view3(rhs), groups(), out_at_.view3(out_.data()), options));
+    }
+    std::abort();  // a case of a variant that `Only` leaves out
   }
 
   [[nodiscard]] rg::Options options() const {
