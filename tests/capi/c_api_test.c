@@ -363,6 +363,48 @@ static void test_refusals(const api* a) {
   CHECK(untouched(&p));
 }
 
+static void test_alignment(const api* a) {
+  /* Addresses that no element can have: a device would fault, and lose its context, on them. */
+  problem p;
+  raggedgemm_options options = host_options(a);
+  set_up(&p);
+  p.lhs.data = (char*)p.x + 2;
+  raggedgemm_status status = run(a, &p, &options);
+  CHECK(strcmp(status.name, "misaligned") == 0 && strcmp(status.operand, "lhs") == 0);
+  CHECK(status.got == 2 && status.needed == 4);
+  set_up(&p);
+  p.rhs.data = (char*)p.y + 1;
+  CHECK(strcmp(run(a, &p, &options).operand, "rhs") == 0);
+  set_up(&p);
+  p.result.data = (char*)p.out + 3;
+  CHECK(strcmp(run(a, &p, &options).operand, "out") == 0);
+  set_up(&p);
+  p.groups.data = (char*)p.sizes + 2;
+  CHECK(strcmp(run(a, &p, &options).operand, "group_sizes") == 0);
+  set_up(&p);
+  options.beta = 1;
+  raggedgemm_tensor c = p.result;
+  c.data = (char*)p.out + 1;
+  options.c = &c;
+  CHECK(strcmp(run(a, &p, &options).operand, "options.c") == 0);
+  options = host_options(a);
+  double words[4] = {0, 0, 0, 0};
+  options.group_alpha = (const float*)(const void*)((const char*)words + 2);
+  CHECK(strcmp(run(a, &p, &options).operand, "options.group_alpha") == 0);
+  options = host_options(a);
+  options.fault = (raggedgemm_fault*)(void*)((char*)words + 4);
+  CHECK(strcmp(run(a, &p, &options).operand, "options.fault") == 0);
+  CHECK(untouched(&p));
+  /* Elements, not words: s8 sizes may lie anywhere. */
+  int8_t narrow[8] = {0, 2, 0, 3, 0, 0, 0, 0};
+  options = host_options(a);
+  set_up(&p);
+  p.groups.data = narrow + 1;
+  p.groups.index_type = raggedgemm_index_s8;
+  CHECK(run(a, &p, &options).code == 0);
+  CHECK(is_product(&p, 1, 0));
+}
+
 static void test_older_caller(const api* a) {
   /* An older caller's options end earlier; what it does not know has its default. */
   problem p;
@@ -452,6 +494,7 @@ int main(void) {
   test_contracting(&a);
   test_batch(&a);
   test_refusals(&a);
+  test_alignment(&a);
   test_older_caller(&a);
   test_explain(&a);
   test_platforms(&a);

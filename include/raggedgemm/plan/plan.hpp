@@ -105,8 +105,8 @@ inline std::int64_t workspace_bytes(const Plan&) noexcept { return 0; }
 
 /// Puts pointers into a plan (and, for Hopper, makes the tensor maps).
 ///
-/// Requires: operands of the plan's problem, each at least as aligned as it says.
-/// Errors: null_pointer, misaligned, plan_mismatch, vendor_error. Cost: no device work.
+/// Requires: operands of the plan's problem, each at least as aligned as it says and as its
+/// elements. Errors: null_pointer, misaligned, plan_mismatch, vendor_error. Cost: no device work.
 inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexcept {
   const Problem& p = plan.problem;
   struct Operand {
@@ -119,14 +119,24 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
   const bool has_slabs = p.variant == Variant::non_contracting || p.slabs > 0;
   const bool has_out = p.rows > 0 && p.cols > 0 && has_slabs && p.instances.count() > 0;
   const bool has_depth = p.depth > 0 && p.segments.count() > 0;
+  const auto given = [has_out](const void* pointer) { return has_out && pointer != nullptr; };
+  constexpr std::int32_t word = 4;  // bytes of a float and of an index
   const Operand operands[] = {
-      {"lhs", pointers.a, has_out && has_depth, p.a_alignment_bytes},
+      {"lhs", pointers.a, has_out && has_depth, max_of(p.a_alignment_bytes, bytes_of(p.lhs_dtype))},
       {"rhs",
        pointers.b,
        has_out && has_depth && (contracting || p.slabs > 0),
-       p.b_alignment_bytes},
-      {"out", pointers.d, has_out, p.d_alignment_bytes},
-      {"group_sizes", pointers.groups.data, has_out && p.group_count > 0, 1}};
+       max_of(p.b_alignment_bytes, bytes_of(p.rhs_dtype))},
+      {"out", pointers.d, has_out, max_of(p.d_alignment_bytes, bytes_of(p.out_dtype))},
+      {"group_sizes",
+       pointers.groups.data,
+       has_out && p.group_count > 0,
+       bytes_of(pointers.groups.type)},
+      {"options.c", pointers.c, given(pointers.c), bytes_of(p.out_dtype)},
+      {"options.group_alpha", pointers.group_alpha, given(pointers.group_alpha), word},
+      {"options.lhs_index", pointers.lhs_index, given(pointers.lhs_index), word},
+      {"options.out_index", pointers.out_index, given(pointers.out_index), word},
+      {"options.fault", pointers.fault, given(pointers.fault), 8}};
   for (const Operand& operand : operands) {
     if (operand.needed && operand.data == nullptr)
       return Status{StatusCode::null_pointer, operand.name, 0, 1, "the operand has elements"};
@@ -135,7 +145,7 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
                     operand.name,
                     detail::alignment_of(operand.data),
                     operand.alignment_bytes,
-                    "bytes of alignment; make a plan for pointers aligned like this"};
+                    "bytes of alignment: those of an element, or what the plan was made for"};
   }
   if (pointers.groups.count != p.group_count)
     return Status{

@@ -13,6 +13,20 @@ namespace raggedgemm {
 
 enum class IndexType : std::int32_t { s8, s16, s32, s64, u8, u16, u32, u64 };
 
+constexpr std::int32_t bytes_of(IndexType type) noexcept {
+  switch (type) {
+    case IndexType::s8:
+    case IndexType::u8: return 1;
+    case IndexType::s16:
+    case IndexType::u16: return 2;
+    case IndexType::s32:
+    case IndexType::u32: return 4;
+    case IndexType::s64:
+    case IndexType::u64: return 8;
+  }
+  return 1;
+}
+
 enum class GroupKind : std::int32_t {
   none,         ///< no groups given (batch: every batch is live)
   sizes,        ///< size of each group, [G]
