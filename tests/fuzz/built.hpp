@@ -339,7 +339,7 @@ inline void build(const Spec& given, Built& b) {
     case Defect::null_lhs:
       b.lhs.tensor.data = nullptr;
       effective = !b.lhs.is_empty() || s.gathers;  // whatever it gathers: a pointer is asked for
-      either = out_empty || b.lhs.is_empty();
+      either = out_empty || b.lhs.is_empty() || b.rhs.is_empty();
       break;
     case Defect::null_rhs:
       b.rhs.tensor.data = nullptr;

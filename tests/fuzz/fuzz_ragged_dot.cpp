@@ -20,7 +20,6 @@
 #include "fuzz/integers.hpp"
 #include "fuzz/run_call.hpp"
 #include "fuzz/shrink.hpp"
-#include "raggedgemm/ragged_dot_general.hpp"
 
 // What raggedgemm::compiled would define, for the dtypes of this program: type-erased calls run
 // here without that library.

@@ -7,6 +7,7 @@
     run_mutants.py --only NAME …  these
     run_mutants.py --list
 
+A test of Catch2 is named by its source and a filter, the fuzzer by its source and its arguments.
 A mutant survives when the tests it names pass: then they do not test what they say. Fails on a
 survivor, on a text that is not in its header exactly once, and on a mutant that does not compile.
 The compiler is $CXX or c++; $CXXFLAGS is added (e.g. "-fsanitize=address").
@@ -34,7 +35,7 @@ class Mutant(NamedTuple):
     text: str  # exactly once in the header
     replacement: str
     test: str  # source below tests/
-    filter: str  # of Catch2, by test name
+    filter: str  # of Catch2, by test name; the fuzzer's arguments
     quick: bool = False
 
 
@@ -46,6 +47,7 @@ CURSOR = "unit/schedule/group_cursor_test.cpp"
 SIZES = "unit/problem/group_sizes_test.cpp"
 ORDER = "unit/schedule/tile_order_test.cpp"
 SELECT = "unit/plan/select_test.cpp"
+FUZZER = "fuzz/fuzz_ragged_dot.cpp"
 C_TEST = "out = alpha*"
 ALPHA_TEST = "group_alpha scales*"
 SHARD_TEST = "a shard of the groups*"
@@ -84,7 +86,7 @@ MUTANTS = [
            "return index == nullptr || (at >= 0 && at < extent);", "return true;",
            OPTIONS, GATHER_TEST),
     Mutant("gather bound off by one", "tile/copy.hpp", "at < extent);", "at <= extent);",
-           OPTIONS, GATHER_TEST),
+           FUZZER, "--mode call --runs 20000 --seed 1"),
     Mutant("chunk past the edge not zeroed", "tile/copy.hpp",
            "i * outer_stride]))\n                                   : Compute{};",
            "i * outer_stride]))\n                                   : Compute{1};",
@@ -211,6 +213,9 @@ class Builder:
 
     def build(self, test, include, program):
         """The text of what went wrong, or nothing."""
+        if test == FUZZER:
+            done = self.call("-DRAGGEDGEMM_FUZZ_PROGRAM", TESTS / test, "-o", program, include=include)
+            return done.stderr if done.returncode != 0 else ""
         sources = [TESTS / test]
         if "erased.hpp" in (TESTS / test).read_text():
             sources.append(TESTS / "mutants" / "minimal_library.cpp")
@@ -218,11 +223,12 @@ class Builder:
         return done.stderr if done.returncode != 0 else ""
 
 
-def run_test(program, test_filter):
+def run_test(program, test, test_filter):
     """(whether it passed, how it ended)."""
+    named = [test_filter.replace(",", r"\,"), "-w", "NoTests"]
     try:
-        done = subprocess.run([program, test_filter.replace(",", r"\,"), "-w", "NoTests"],
-                              capture_output=True, text=True, timeout=300, errors="replace",
+        done = subprocess.run([program, *(test_filter.split() if test == FUZZER else named)],
+                              cwd=Path(program).parent, capture_output=True, text=True, timeout=300, errors="replace",
                               check=False)
     except subprocess.TimeoutExpired:
         return False, "runs for over 300 s"
@@ -275,7 +281,7 @@ def main():
             for test in dict.fromkeys(m.test for m in chosen):
                 error = builder.build(test, INCLUDE, program)
                 for test_filter in dict.fromkeys(m.filter for m in chosen if m.test == test):
-                    passed, how = (False, "does not compile") if error else run_test(program, test_filter)
+                    passed, how = (False, "does not compile") if error else run_test(program, test, test_filter)
                     if not passed or how == "no such test":
                         print(f"without a mutant: {test}, \"{test_filter}\": {how}\n{error[:2000]}")
                         failures += 1
@@ -292,7 +298,7 @@ def main():
                     first = [line for line in error.splitlines() if "error" in line][:1]
                     verdict = f"ERROR: does not compile: {' '.join(first)}"
                 else:
-                    passed, how = run_test(program, mutant.filter)
+                    passed, how = run_test(program, mutant.test, mutant.filter)
                     verdict = f"SURVIVED: the test {how}" if passed else f"killed: {how}"
             failures += not verdict.startswith("killed")
             print(f"{mutant.name:55} {mutant.header:28} {Path(mutant.test).stem:22} {verdict} "
