@@ -48,6 +48,7 @@ SIZES = "unit/problem/group_sizes_test.cpp"
 ORDER = "unit/schedule/tile_order_test.cpp"
 SELECT = "unit/plan/select_test.cpp"
 FUZZER = "fuzz/fuzz_ragged_dot.cpp"
+FUZZER_ARGUMENTS = "--mode call --runs 20000 --seed 1"
 C_TEST = "out = alpha*"
 ALPHA_TEST = "group_alpha scales*"
 SHARD_TEST = "a shard of the groups*"
@@ -86,7 +87,7 @@ MUTANTS = [
            "return index == nullptr || (at >= 0 && at < extent);", "return true;",
            OPTIONS, GATHER_TEST),
     Mutant("gather bound off by one", "tile/copy.hpp", "at < extent);", "at <= extent);",
-           FUZZER, "--mode call --runs 20000 --seed 1"),
+           FUZZER, FUZZER_ARGUMENTS),
     Mutant("chunk past the edge not zeroed", "tile/copy.hpp",
            "i * outer_stride]))\n                                   : Compute{};",
            "i * outer_stride]))\n                                   : Compute{1};",
@@ -143,7 +144,7 @@ MUTANTS = [
            "at.group - arguments_.group_offset;", "at.group;", OPTIONS, SHARD_TEST),
     Mutant("shard offset of slabs ignored", "kernel/contracting.hpp",
            "work.slab = at.group - arguments_.group_offset;", "work.slab = at.group;",
-           OPTIONS, SHARD_TEST),
+           FUZZER, FUZZER_ARGUMENTS),
     Mutant("contracting groups start at 0", "kernel/contracting.hpp",
            "work.k_begin = at.begin;", "work.k_begin = 0;", OPTIONS, ALPHA_TEST),
     Mutant("live batches off by one", "kernel/batch.hpp",
@@ -228,10 +229,10 @@ def run_test(program, test, test_filter):
     named = [test_filter.replace(",", r"\,"), "-w", "NoTests"]
     try:
         done = subprocess.run([program, *(test_filter.split() if test == FUZZER else named)],
-                              cwd=Path(program).parent, capture_output=True, text=True, timeout=300, errors="replace",
-                              check=False)
+                              cwd=Path(program).parent, capture_output=True, text=True,
+                              timeout=120, errors="replace", check=False)
     except subprocess.TimeoutExpired:
-        return False, "runs for over 300 s"
+        return False, "runs for over 120 s"
     if done.returncode == 0:
         return True, "passes"
     if done.returncode < 0:
