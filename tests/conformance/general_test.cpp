@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ragged_dot_general against its definition: random dimension numbers, ranks, strides and groups for
-// the three variants, and the twelve shape conditions, each with its own Status.
+// ragged_dot_general against its definition: random dimension numbers, ranks, strides and groups
+// for the three variants, and the twelve shape conditions, each with its own Status.
 
 #include <raggedgemm/erased.hpp>
 
@@ -83,8 +83,9 @@ RandomCall random_call(Random& random) {
   };
   const auto shuffled = [&](std::vector<Place> places) {
     for (std::size_t i = places.size(); i > 1; --i)
-      std::swap(places[i - 1],
-                places[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(i) - 1))]);
+      std::swap(
+          places[i - 1],
+          places[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(i) - 1))]);
     return places;
   };
   std::vector<Place> lhs_places;
@@ -103,8 +104,11 @@ RandomCall random_call(Random& random) {
   lhs_places = shuffled(lhs_places);
   rhs_places = shuffled(rhs_places);
 
-  const auto place = [&](const std::vector<Place>& places, rg::Tensor& t, DimList& batch_list,
-                         DimList& contract_list, const std::vector<offset_t>& free_extents) {
+  const auto place = [&](const std::vector<Place>& places,
+                         rg::Tensor& t,
+                         DimList& batch_list,
+                         DimList& contract_list,
+                         const std::vector<offset_t>& free_extents) {
     t.dtype = DType::f32;
     t.rank = static_cast<index_t>(places.size());
     batch_list.count = static_cast<index_t>(batch.size());
@@ -145,14 +149,17 @@ RandomCall random_call(Random& random) {
     if (c.variant == Variant::contracting) {
       const std::size_t at = pick(contract.size());
       c.dims.lhs_ragged = {c.dims.lhs_contracting[static_cast<index_t>(at)]};
-      prefix.insert(prefix.end(), contract.begin(), contract.begin() + static_cast<std::ptrdiff_t>(at));
+      prefix.insert(
+          prefix.end(), contract.begin(), contract.begin() + static_cast<std::ptrdiff_t>(at));
       ragged_extent = contract[at];
     } else {
       const std::size_t at = pick(lhs_free.size());
       std::size_t seen = 0;
       for (std::size_t d = 0; d < lhs_places.size(); ++d)
-        if (lhs_places[d].kind == 'f' && seen++ == at) c.dims.lhs_ragged = {static_cast<index_t>(d)};
-      prefix.insert(prefix.end(), lhs_free.begin(), lhs_free.begin() + static_cast<std::ptrdiff_t>(at));
+        if (lhs_places[d].kind == 'f' && seen++ == at)
+          c.dims.lhs_ragged = {static_cast<index_t>(d)};
+      prefix.insert(
+          prefix.end(), lhs_free.begin(), lhs_free.begin() + static_cast<std::ptrdiff_t>(at));
       ragged_extent = lhs_free[at];
     }
   }
@@ -210,7 +217,10 @@ class Oracle {
  private:
   static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-  double sum_contracting(index_t i, offset_t group, std::vector<offset_t>& l, std::vector<offset_t>& r) {
+  double sum_contracting(index_t i,
+                         offset_t group,
+                         std::vector<offset_t>& l,
+                         std::vector<offset_t>& r) {
     const DimensionNumbers& d = c_.dims;
     if (i < d.lhs_contracting.count) {
       double sum = 0;
@@ -248,7 +258,8 @@ class Oracle {
     } else {
       for (index_t i = 0; i < d.lhs_batch.count; ++i) prefix.push_back(d.lhs_batch[i]);
       if (c_.variant == Variant::contracting) {
-        for (index_t i = 0; d.lhs_contracting[i] != ragged; ++i) prefix.push_back(d.lhs_contracting[i]);
+        for (index_t i = 0; d.lhs_contracting[i] != ragged; ++i)
+          prefix.push_back(d.lhs_contracting[i]);
       } else {
         for (index_t i = 0; i < ragged; ++i)
           if (!d.lhs_batch.holds(i) && !d.lhs_contracting.holds(i)) prefix.push_back(i);
@@ -258,14 +269,16 @@ class Oracle {
     std::size_t row = 0;
     if (c_.groups.rank > 1)
       for (const index_t dim : prefix)
-        row = row * static_cast<std::size_t>(c_.lhs.extent[dim]) + static_cast<std::size_t>(l[at(dim)]);
+        row = row * static_cast<std::size_t>(c_.lhs.extent[dim]) +
+              static_cast<std::size_t>(l[at(dim)]);
     const auto begin = c_.sizes.begin() + static_cast<std::ptrdiff_t>(row * g);
     return ranges_of(Sizes(begin, begin + static_cast<std::ptrdiff_t>(g)),
                      GroupKind::sizes,
                      c_.lhs.extent[ragged]);
   }
 
-  static double element(const rg::Tensor& t, const std::vector<float>& values,
+  static double element(const rg::Tensor& t,
+                        const std::vector<float>& values,
                         const std::vector<offset_t>& index) {
     offset_t offset = 0;
     for (index_t d = 0; d < t.rank; ++d) offset += index[at(d)] * t.stride[d];
@@ -295,8 +308,7 @@ TEST_CASE("ragged_dot_general equals its definition for random dimension numbers
     c.rhs.data = rhs_memory.data();
     c.out.data = out_memory.data();
     c.groups.groups.data = sizes_memory.data();
-    const rg::Status status =
-        rg::erased::ragged_dot_general(c.lhs, c.rhs, c.groups, c.out, c.dims);
+    const rg::Status status = rg::erased::ragged_dot_general(c.lhs, c.rhs, c.groups, c.out, c.dims);
     INFO("seed " << seed + round << ", " << rg::name_of(c.variant) << ", " << status.message());
     if (status.code() == StatusCode::unsupported_option) {
       ++refused;  // more outer dimensions than the kernels walk
@@ -319,7 +331,8 @@ TEST_CASE("ragged_dot_general equals its definition for random dimension numbers
         position += at[static_cast<std::size_t>(d)] * c.out.stride[d];
       }
       written[static_cast<std::size_t>(position)] = true;
-      if (static_cast<double>(got[static_cast<std::size_t>(position)]) != oracle.value(at)) wrong = i;
+      if (static_cast<double>(got[static_cast<std::size_t>(position)]) != oracle.value(at))
+        wrong = i;
     }
     CHECK(wrong == -1);
     bool gaps_untouched = true;
@@ -380,14 +393,21 @@ TEST_CASE("each shape condition of a general ragged dot has its own Status",
   };
   const Spoiled cases[] = {
       {StatusCode::ragged_dim_count, [](Valid& v) { v.dims.lhs_ragged = {}; }},
-      {StatusCode::ragged_dim_count, [](Valid& v) { v.dims.lhs_ragged = {1, 2}; }},
+      {StatusCode::ragged_dim_count,
+       [](Valid& v) {
+         v.dims.lhs_ragged = {1, 2};
+       }},
       {StatusCode::ragged_dim_out_of_range, [](Valid& v) { v.dims.lhs_ragged = {4}; }},
       {StatusCode::ragged_dim_out_of_range, [](Valid& v) { v.dims.lhs_ragged = {-1}; }},
       {StatusCode::group_sizes_rank_zero, [](Valid& v) { v.groups.rank = 0; }},
       {StatusCode::group_sizes_shape,
-       [](Valid& v) { v.groups = rg::GroupTensor(v.sizes, GroupKind::sizes, {19, 11, 3}); }},
+       [](Valid& v) {
+         v.groups = rg::GroupTensor(v.sizes, GroupKind::sizes, {19, 11, 3});
+       }},
       {StatusCode::group_sizes_shape,
-       [](Valid& v) { v.groups = rg::GroupTensor(v.sizes, GroupKind::sizes, {19, 3}); }},
+       [](Valid& v) {
+         v.groups = rg::GroupTensor(v.sizes, GroupKind::sizes, {19, 3});
+       }},
       {StatusCode::group_count_unknown,
        [](Valid& v) { v.groups = rg::GroupTensor(v.sizes, GroupKind::sizes, {-1}); }},
       {StatusCode::group_dim_not_allowed,
@@ -396,17 +416,34 @@ TEST_CASE("each shape condition of a general ragged dot has its own Status",
          v.groups = rg::GroupTensor(v.sizes, GroupKind::sizes, {19, 3});
        }},
       {StatusCode::group_dim_count, [](Valid& v) { v.dims.rhs_group = {}; }},
-      {StatusCode::group_dim_count, [](Valid& v) { v.dims.rhs_group = {0, 3}; }},
+      {StatusCode::group_dim_count,
+       [](Valid& v) {
+         v.dims.rhs_group = {0, 3};
+       }},
       {StatusCode::group_dim_not_distinct, [](Valid& v) { v.dims.rhs_group = {1}; }},
       {StatusCode::group_dim_not_distinct, [](Valid& v) { v.dims.rhs_group = {2}; }},
       {StatusCode::group_dim_extent,
-       [](Valid& v) { v.groups = rg::GroupTensor(v.sizes, GroupKind::sizes, {19, 17, 2}); }},
+       [](Valid& v) {
+         v.groups = rg::GroupTensor(v.sizes, GroupKind::sizes, {19, 17, 2});
+       }},
       {StatusCode::dimension_numbers, [](Valid& v) { v.dims.rhs_contracting = {}; }},
       {StatusCode::dimension_numbers, [](Valid& v) { v.dims.lhs_contracting = {9}; }},
-      {StatusCode::dimension_numbers, [](Valid& v) { v.set(v.rhs, {3, 18, 5, 7}); }},
-      {StatusCode::dimension_numbers, [](Valid& v) { v.set(v.rhs, {3, 19, 6, 7}); }},
-      {StatusCode::extent_mismatch, [](Valid& v) { v.set(v.out, {19, 17, 11, 8}); }},
-      {StatusCode::extent_mismatch, [](Valid& v) { v.set(v.out, {19, 17, 77}); }},
+      {StatusCode::dimension_numbers,
+       [](Valid& v) {
+         v.set(v.rhs, {3, 18, 5, 7});
+       }},
+      {StatusCode::dimension_numbers,
+       [](Valid& v) {
+         v.set(v.rhs, {3, 19, 6, 7});
+       }},
+      {StatusCode::extent_mismatch,
+       [](Valid& v) {
+         v.set(v.out, {19, 17, 11, 8});
+       }},
+      {StatusCode::extent_mismatch,
+       [](Valid& v) {
+         v.set(v.out, {19, 17, 77});
+       }},
   };
   for (const Spoiled& c : cases) {
     Valid v;

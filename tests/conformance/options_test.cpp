@@ -48,13 +48,17 @@ struct Operands {
     return sum;
   }
   /// Σ_{rows of group} x[row, i] · y[row, col], the lhs row through `index` if there is one.
-  [[nodiscard]] float weight(int group, int i, int col, const std::vector<std::int32_t>& index = {}) const {
+  [[nodiscard]] float weight(int group,
+                             int i,
+                             int col,
+                             const std::vector<std::int32_t>& index = {}) const {
     float sum = 0;
     for (int row = 0; row < m; ++row) {
       if (owner_of(row) != group) continue;
       const int source = index.empty() ? row : index[static_cast<std::size_t>(row)];
       if (source < 0 || source >= m) continue;
-      sum += x[static_cast<std::size_t>(source * k + i)] * y[static_cast<std::size_t>(row * n + col)];
+      sum +=
+          x[static_cast<std::size_t>(source * k + i)] * y[static_cast<std::size_t>(row * n + col)];
     }
     return sum;
   }
@@ -79,7 +83,9 @@ TEST_CASE("out = alpha·product + beta·c with c of its own strides, and c is no
   const DeviceArray<float> c(c_values);
   DeviceArray<float> out(m * n);
   const rg::View<const float, 2> c_view(c.data(), {m, n}, {n + 3, 1});
-  REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k), rg::view(o.rhs.data(), g, k, n), o.groups,
+  REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k),
+                         rg::view(o.rhs.data(), g, k, n),
+                         o.groups,
                          rg::view(out.data(), m, n),
                          {.alpha = 2, .beta = -3, .c = rg::tensor(c_view)})
               .ok());
@@ -91,8 +97,11 @@ TEST_CASE("out = alpha·product + beta·c with c of its own strides, and c is no
           return owner_of(row) < 0 ? add : 2 * o.product(row, owner_of(row), col) + add;
         }) == 0.0F);
   const rg::View<const float, 2> narrow(c.data(), {m, n - 1}, {n + 3, 1});
-  CHECK(rg::ragged_dot(rg::view(o.lhs.data(), m, k), rg::view(o.rhs.data(), g, k, n), o.groups,
-                       rg::view(out.data(), m, n), {.beta = 1, .c = rg::tensor(narrow)})
+  CHECK(rg::ragged_dot(rg::view(o.lhs.data(), m, k),
+                       rg::view(o.rhs.data(), g, k, n),
+                       o.groups,
+                       rg::view(out.data(), m, n),
+                       {.beta = 1, .c = rg::tensor(narrow)})
             .code() == rg::StatusCode::extent_mismatch);
 }
 
@@ -102,16 +111,23 @@ TEST_CASE("group_alpha scales each group by its own factor, the tail by none",
   const std::vector<float> factors = {1, -2, 3, 0, 5};
   const DeviceArray<float> group_alpha(factors);
   DeviceArray<float> out(m * n);
-  REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k), rg::view(o.rhs.data(), g, k, n), o.groups,
-                         rg::view(out.data(), m, n), {.alpha = 2, .group_alpha = group_alpha.data()})
+  REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k),
+                         rg::view(o.rhs.data(), g, k, n),
+                         o.groups,
+                         rg::view(out.data(), m, n),
+                         {.alpha = 2, .group_alpha = group_alpha.data()})
               .ok());
   CHECK(difference(out.get(), m, n, [&](int row, int col) {
           const int group = owner_of(row);
-          return group < 0 ? 0 : 2 * factors[static_cast<std::size_t>(group)] * o.product(row, group, col);
+          return group < 0
+                     ? 0
+                     : 2 * factors[static_cast<std::size_t>(group)] * o.product(row, group, col);
         }) == 0.0F);
   DeviceArray<float> dw(g * k * n);
-  REQUIRE(rg::ragged_dot_contracting(rg::view(o.lhs.data(), m, k), rg::view(o.rows.data(), m, n),
-                                     o.groups, rg::view(dw.data(), g, k, n),
+  REQUIRE(rg::ragged_dot_contracting(rg::view(o.lhs.data(), m, k),
+                                     rg::view(o.rows.data(), m, n),
+                                     o.groups,
+                                     rg::view(dw.data(), g, k, n),
                                      {.group_alpha = group_alpha.data()})
               .ok());
   CHECK(difference(dw.get(), g * k, n, [&](int row, int col) {
@@ -127,18 +143,23 @@ TEST_CASE("a shard of the groups writes its own rows, and zeroes or keeps the ot
     for (const rg::Tail tail : {rg::Tail::zero, rg::Tail::keep}) {
       DeviceArray<float> out(std::vector<float>(m * n, 7));
       REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k),
-                             rg::view(o.rhs.data() + offset * k * n, local, k, n), o.groups,
-                             rg::view(out.data(), m, n), {.tail = tail, .group_offset = offset})
+                             rg::view(o.rhs.data() + offset * k * n, local, k, n),
+                             o.groups,
+                             rg::view(out.data(), m, n),
+                             {.tail = tail, .group_offset = offset})
                   .ok());
       CHECK(difference(out.get(), m, n, [&](int row, int col) {
               const int group = owner_of(row);
-              if (group < offset || group >= offset + local) return tail == rg::Tail::keep ? 7.0F : 0.0F;
+              if (group < offset || group >= offset + local)
+                return tail == rg::Tail::keep ? 7.0F : 0.0F;
               return o.product(row, group, col);
             }) == 0.0F);
     }
     DeviceArray<float> dw(local * k * n);
-    REQUIRE(rg::ragged_dot_contracting(rg::view(o.lhs.data(), m, k), rg::view(o.rows.data(), m, n),
-                                       o.groups, rg::view(dw.data(), local, k, n),
+    REQUIRE(rg::ragged_dot_contracting(rg::view(o.lhs.data(), m, k),
+                                       rg::view(o.rows.data(), m, n),
+                                       o.groups,
+                                       rg::view(dw.data(), local, k, n),
                                        {.group_offset = offset})
                 .ok());
     CHECK(difference(dw.get(), local * k, n, [&](int row, int col) {
@@ -146,10 +167,15 @@ TEST_CASE("a shard of the groups writes its own rows, and zeroes or keeps the ot
           }) == 0.0F);
   }
   DeviceArray<float> out(m * n);
-  CHECK(rg::ragged_dot(rg::view(o.lhs.data(), m, k), rg::view(o.rhs.data(), 2, k, n), o.groups,
-                       rg::view(out.data(), m, n), {.group_offset = 4})
+  CHECK(rg::ragged_dot(rg::view(o.lhs.data(), m, k),
+                       rg::view(o.rhs.data(), 2, k, n),
+                       o.groups,
+                       rg::view(out.data(), m, n),
+                       {.group_offset = 4})
             .code() == rg::StatusCode::group_offset_out_of_range);
-  CHECK(rg::ragged_dot(rg::view(o.lhs.data(), m, k), rg::view(o.rhs.data(), 2, k, n), o.groups,
+  CHECK(rg::ragged_dot(rg::view(o.lhs.data(), m, k),
+                       rg::view(o.rhs.data(), 2, k, n),
+                       o.groups,
                        rg::view(out.data(), m, n))
             .code() == rg::StatusCode::extent_mismatch);
 }
@@ -169,7 +195,9 @@ TEST_CASE("lhs_index gathers, out_index scatters, and hostile entries read zero 
   to[4] = -1;  // dropped
   const DeviceArray<std::int32_t> out_index(to);
   DeviceArray<float> out(std::vector<float>(m * n, 7));
-  REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k), rg::view(o.rhs.data(), g, k, n), o.groups,
+  REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k),
+                         rg::view(o.rhs.data(), g, k, n),
+                         o.groups,
                          rg::view(out.data(), m, n),
                          {.lhs_index = lhs_index.data(), .out_index = out_index.data()})
               .ok());
@@ -183,8 +211,10 @@ TEST_CASE("lhs_index gathers, out_index scatters, and hostile entries read zero 
         }) == 0.0F);
 
   DeviceArray<float> dw(g * k * n);
-  REQUIRE(rg::ragged_dot_contracting(rg::view(o.lhs.data(), m, k), rg::view(o.rows.data(), m, n),
-                                     o.groups, rg::view(dw.data(), g, k, n),
+  REQUIRE(rg::ragged_dot_contracting(rg::view(o.lhs.data(), m, k),
+                                     rg::view(o.rows.data(), m, n),
+                                     o.groups,
+                                     rg::view(dw.data(), g, k, n),
                                      {.lhs_index = lhs_index.data()})
               .ok());
   CHECK(difference(dw.get(), g * k, n, [&](int row, int col) {
@@ -195,8 +225,10 @@ TEST_CASE("lhs_index gathers, out_index scatters, and hostile entries read zero 
   const std::vector<std::int32_t> slabs = {4, -1, 0, 5, 2};
   const DeviceArray<std::int32_t> slab_index(slabs);
   DeviceArray<float> batch_out(g * 8 * n);
-  REQUIRE(rg::ragged_dot_batch(rg::view(o.lhs.data(), 5, 8, k), rg::view(o.rhs.data(), g, k, n),
-                               rg::Groups{}, rg::view(batch_out.data(), g, 8, n),
+  REQUIRE(rg::ragged_dot_batch(rg::view(o.lhs.data(), 5, 8, k),
+                               rg::view(o.rhs.data(), g, k, n),
+                               rg::Groups{},
+                               rg::view(batch_out.data(), g, 8, n),
                                {.lhs_index = slab_index.data()})
               .ok());
   CHECK(difference(batch_out.get(), g * 8, n, [&](int row, int col) {
@@ -229,8 +261,11 @@ TEST_CASE("the fault report names the first faulty group, and the result is defi
     DeviceArray<rg::Fault> fault(1);
     DeviceArray<float> out(m * n);
     const rg::Groups groups{entries.data(), g, c.kind, rg::IndexType::s64};
-    REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k), rg::view(o.rhs.data(), g, k, n), groups,
-                           rg::view(out.data(), m, n), {.fault = fault.data()})
+    REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k),
+                           rg::view(o.rhs.data(), g, k, n),
+                           groups,
+                           rg::view(out.data(), m, n),
+                           {.fault = fault.data()})
                 .ok());
     REQUIRE(runtime::synchronize().ok());
     CHECK(fault.guards_intact());

@@ -442,7 +442,7 @@ inline void check_canonicalise(Input& in) {
           "canonicalise changes the depth");
 }
 
-}  // namespace integers
+}  // namespace gnu::visibility("hidden")]]integers
 
 inline void run_integers(Input& in) {
   switch (in.byte() % 10) {

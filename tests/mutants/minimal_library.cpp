@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of type-erased calls link here in place of raggedgemm::compiled: f32 for the host only,
-// compiled from the headers of the mutant.
+// What tests of type-erased calls link here in place of raggedgemm::compiled: f32 for the host
+// only, compiled from the headers of the mutant.
 
 #include "raggedgemm/dispatch/compiled.hpp"
 #include "raggedgemm/ragged_dot.hpp"

@@ -14,17 +14,17 @@ namespace raggedgemm {
 /// One row. Selection takes the first row, in table order, whose conditions all hold.
 struct ConfigRow {
   const char* name;
-  Arch arch;                        ///< what the kernel needs of the device
-  std::uint32_t input_dtypes;       ///< bit set of DType: lhs and rhs, which must be equal …
-  bool any_dtypes;                  ///< … unless this says that every combination works
-  std::uint32_t variants;           ///< bit set of Variant
-  offset_t mean_extent_at_least;    ///< bucket of the mean rows (or depth) of a group
+  Arch arch;                      ///< what the kernel needs of the device
+  std::uint32_t input_dtypes;     ///< bit set of DType: lhs and rhs, which must be equal …
+  bool any_dtypes;                ///< … unless this says that every combination works
+  std::uint32_t variants;         ///< bit set of Variant
+  offset_t mean_extent_at_least;  ///< bucket of the mean rows (or depth) of a group
   offset_t mean_extent_at_most;
   TileConfig config;
-  std::int32_t alignment_bytes;     ///< of operand pointers and of every stride that is not 1
-  bool core;                        ///< instantiated in header-only use, too
-  bool fast;                        ///< runs at the hardware's matrix rate (the host's vector rate)
-  const char* provenance;           ///< the benchmark behind the row, "isa-model" or "untuned"
+  std::int32_t alignment_bytes;  ///< of operand pointers and of every stride that is not 1
+  bool core;                     ///< instantiated in header-only use, too
+  bool fast;                     ///< runs at the hardware's matrix rate (the host's vector rate)
+  const char* provenance;        ///< the benchmark behind the row, "isa-model" or "untuned"
 };
 
 constexpr std::uint32_t bit_of(DType dtype) { return 1U << static_cast<std::uint32_t>(dtype); }

@@ -42,7 +42,8 @@ struct VariantTypeOf<Variant::batch> {
   using type = kernel::Batch;
 };
 
-/// The decode of a variant. A new variant is a kernel/ header, a specialisation here and table bits.
+/// The decode of a variant. A new variant is a kernel/ header, a specialisation here and table
+/// bits.
 template <Variant V>
 using variant_type = typename VariantTypeOf<V>::type;
 
@@ -195,8 +196,8 @@ struct GpuKernel {
 
   static Status prepare(const Arguments& arguments, EngineData& data) noexcept {
     const bool has_groups = arguments.groups.kind != GroupKind::none && arguments.groups.count > 0;
-    if (const Status status =
-            runtime::gpu::check_readable("group_sizes", has_groups ? arguments.groups.data : nullptr);
+    if (const Status status = runtime::gpu::check_readable(
+            "group_sizes", has_groups ? arguments.groups.data : nullptr);
         !status.ok())
       return status;
     return Engine::prepare(arguments, *reinterpret_cast<Prepared*>(data.bytes));
@@ -223,7 +224,8 @@ struct GpuKernel {
   /// What the runtime says of this kernel on the current device; asked once a device.
   static Facts facts() noexcept {
     constexpr index_t cached_devices = 64;
-    static std::atomic<std::int32_t> cache[cached_devices];  // 0: not asked; else 1 + 2·blocks + present
+    // 0: not asked; else 1 + 2·blocks + present
+    static std::atomic<std::int32_t> cache[cached_devices];
     const Result<Device> device = runtime::gpu::device();
     if (!device.ok()) return {};
     const index_t slot = device.value().ordinal;
@@ -263,8 +265,7 @@ struct KernelOn<runtime::gpu::platform, Config, VariantType, TypesType, Epilogue
 template <Platform Where, index_t Row, class VariantType, class TypesType, class EpilogueType>
 KernelEntry kernel_entry() noexcept {
   constexpr TileConfig tile = config_row(Row).config;
-  using Kernel =
-      typename KernelOn<Where, config<tile>, VariantType, TypesType, EpilogueType>::type;
+  using Kernel = typename KernelOn<Where, config<tile>, VariantType, TypesType, EpilogueType>::type;
   KernelEntry entry;
   entry.row = Row;
   entry.present = &Kernel::present;
@@ -275,7 +276,8 @@ KernelEntry kernel_entry() noexcept {
   return entry;
 }
 
-/// Whether `Row` exists for this platform, variant and dtypes; `AllRows` is for raggedgemm::compiled.
+/// Whether `Row` exists for this platform, variant and dtypes; `AllRows` is for
+/// raggedgemm::compiled.
 template <Platform Where, index_t Row, class VariantType, class TypesType, bool AllRows>
 constexpr bool has_row() {
   constexpr ConfigRow row = config_row(Row);
@@ -323,5 +325,5 @@ KernelSet kernels() noexcept {
 }
 
 }  // namespace dispatch
-}  // inline namespace
+}  // namespace RG_PLATFORM
 }  // namespace raggedgemm

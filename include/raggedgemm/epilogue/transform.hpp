@@ -18,8 +18,8 @@ struct OutputPosition {
 };
 
 /// Base of every epilogue. An epilogue is a trivially copyable type (it travels as a kernel
-/// parameter; nvcc wants it outside unnamed namespaces) with one member, callable on host and device
-/// for any chunk width:
+/// parameter; nvcc wants it outside unnamed namespaces) with one member, callable on host and
+/// device for any chunk width:
 ///
 ///     template <class T, int Width>
 ///     RG_HOST_DEVICE Chunk<T, Width> transform(Chunk<T, Width>, const OutputPosition&) const;

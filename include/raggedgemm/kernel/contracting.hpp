@@ -64,8 +64,8 @@ struct Contracting {
   /// No more tiles than this exist, whatever the sizes: what the host sizes the grid by.
   template <index_t BlockM, index_t BlockN>
   static offset_t tiles_at_most(const Arguments& p) noexcept {
-    return ceil_div(p.rows, offset_t{BlockM}) * ceil_div(p.cols, offset_t{BlockN}) *
-           p.slabs * p.instances.count();
+    return ceil_div(p.rows, offset_t{BlockM}) * ceil_div(p.cols, offset_t{BlockN}) * p.slabs *
+           p.instances.count();
   }
 };
 
