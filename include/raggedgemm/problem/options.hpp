@@ -63,14 +63,14 @@ struct Options {
   Selection selection = Selection::any;
   Tensor c =
       {};  ///< what beta scales: out's dtype and extents, own strides; without data: out itself
-  const float* group_alpha = nullptr;  ///< [g] device memory: a further factor of each group
+  const float* group_alpha = nullptr;  ///< device memory, one further factor a slab of rhs (or out)
   const std::int32_t* lhs_index =
       nullptr;  ///< gather: lhs's ragged index i is read at lhs_index[i]
   const std::int32_t* out_index = nullptr;  ///< scatter: output row i is written to out_index[i]
   std::int64_t group_offset = -1;  ///< ≥ 0: a shard, groups [group_offset, group_offset + slabs)
-  Fault* fault = nullptr;          ///< device memory: the first fault of the group description
-  index_t config_row = -1;         ///< force this row of the config table; -1: selection decides
-  void* workspace = nullptr;       ///< device memory of at least workspace_bytes(plan)
+  Fault* fault = nullptr;     ///< device memory: the first fault; written if the call has output
+  index_t config_row = -1;    ///< force this row of the config table; -1: selection decides
+  void* workspace = nullptr;  ///< device memory of at least workspace_bytes(plan)
   std::int64_t workspace_bytes = 0;  ///< its size; contents are arbitrary
 };
 
