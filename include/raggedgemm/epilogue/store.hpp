@@ -26,7 +26,6 @@ class TileStore {
         d_(arguments.d.template at<T>(work.slab, 0, work.col_begin) + work.outer.d),
         c_(arguments.c.template at<const T>(work.slab, 0, work.col_begin) + work.outer.c),
         out_index_(arguments.out_index),
-        rows_(arguments.rows),
         d_strides_(arguments.d.stride),
         c_strides_(arguments.c.stride),
         alpha_(static_cast<float>(arguments.alpha)),
@@ -48,7 +47,7 @@ class TileStore {
     offset_t out_row = work_.row_begin + row;
     if (out_index_ != nullptr) {
       out_row = out_index_[out_row];
-      if (out_row < 0 || out_row >= rows_) return;  // entries that index nothing are dropped
+      if (out_row < 0) return;
     }
     T* const to = d_ + out_row * d_strides_.row + col * d_strides_.col;
     const T* const c = c_ + out_row * c_strides_.row + col * c_strides_.col;
@@ -140,7 +139,6 @@ class TileStore {
   T* d_;        // row 0 of D, first column of the tile
   const T* c_;  // row 0 of C, first column of the tile
   const std::int32_t* out_index_;
-  offset_t rows_;  // of the output
   Strides d_strides_;
   Strides c_strides_;
   float alpha_;  // in the accumulator's type, so that f32 kernels hold no double

@@ -66,7 +66,8 @@ struct Options {
   const float* group_alpha = nullptr;  ///< device memory, one further factor a slab of rhs (or out)
   const std::int32_t* lhs_index =
       nullptr;  ///< gather: lhs's ragged index i is read at lhs_index[i]
-  const std::int32_t* out_index = nullptr;  ///< scatter: output row i is written to out_index[i]
+  const std::int32_t* out_index = nullptr;  ///< scatter: row i goes to out_index[i], below 0
+                                            ///< nowhere; the caller keeps it in range
   std::int64_t group_offset = -1;  ///< ≥ 0: a shard, groups [group_offset, group_offset + slabs)
   Fault* fault = nullptr;     ///< device memory: the first fault; written if the call has output
   index_t config_row = -1;    ///< force this row of the config table; -1: selection decides
