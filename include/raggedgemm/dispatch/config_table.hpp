@@ -39,6 +39,22 @@ inline constexpr offset_t any_extent = offset_t{1} << 40;
 // clang-format off
 inline constexpr std::array config_table{
     // Hopper: TMA + WGMMA.
+    ConfigRow{"wgmma_nn_swapped_256x128x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::nn, .supergroup = 8, .swapped = true},
+              16, true, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_nn_swapped_128x256x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::nn, .supergroup = 8, .swapped = true},
+              16, true, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_nt_swapped_256x128x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8, .swapped = true},
+              16, true, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_nt_swapped_128x256x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8, .swapped = true},
+              16, true, true, "bench/hopper_check"},
     ConfigRow{"wgmma_nn_128x256x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
               {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
                .layout = Layout::nn, .supergroup = 8},

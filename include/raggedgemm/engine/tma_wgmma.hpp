@@ -10,18 +10,16 @@
 #include "raggedgemm/arch/simt/wave.hpp"
 #include "raggedgemm/arch/sm90/barrier.hpp"
 #include "raggedgemm/arch/sm90/lane_map.hpp"
-#include "raggedgemm/arch/sm90/store.hpp"
 #include "raggedgemm/arch/sm90/target.hpp"
 #include "raggedgemm/arch/sm90/tensor_map.hpp"
 #include "raggedgemm/arch/sm90/tma.hpp"
 #include "raggedgemm/arch/sm90/wgmma.hpp"
 #include "raggedgemm/base/status.hpp"
-#include "raggedgemm/epilogue/store.hpp"
+#include "raggedgemm/engine/wgmma_store.hpp"
 #include "raggedgemm/numeric/convert.hpp"
 #include "raggedgemm/problem/problem.hpp"
 #include "raggedgemm/schedule/tile_source.hpp"
 #include "raggedgemm/tile/arguments.hpp"
-#include "raggedgemm/tile/swizzle.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
@@ -48,6 +46,10 @@ struct RingPosition {
 
 /// Computes output tiles with TMA and WGMMA, persistent blocks, one per multiprocessor.
 ///
+/// WGMMA multiplies 64 rows by up to 256 columns. As written, the tile's rows take the side of 64;
+/// `swapped` puts its columns (the weights) there, and its rows (the tokens) ride the other side, as
+/// many as the work has in steps of 32: a group's last tile costs what it holds.
+///
 /// Operands are 16-bit, in the layout of the config, 16-byte aligned (selection checks). Sums run
 /// in depth order in f32, so the result is bitwise repeatable. Tiles start where their work says;
 /// rows past the work's last one are computed and dropped at the store.
@@ -61,18 +63,23 @@ struct TmaWgmma {
   using Barrier = arch::sm90::Barrier;
 
   static constexpr auto tile = Config::value;
+  static constexpr bool swapped = tile.swapped;
   static constexpr index_t group_lanes = 128;  // a warpgroup
   static constexpr index_t consumers = 2;      // warpgroups
   // Ping-pong: each consumer group has every second tile to itself, and stores it while the other
-  // group multiplies. Otherwise both share a tile, and each owns half of its rows.
+  // group multiplies. Otherwise both share a tile, and each owns half of WGMMA's rows.
   static constexpr bool ping_pong = tile.tiles_at_once == 2;
   static constexpr index_t groups_per_tile = ping_pong ? 1 : consumers;
   static constexpr index_t group_waves = group_lanes / Wave::lanes;
   static constexpr index_t consumer_waves = consumers * group_waves;
+  // The two sides of WGMMA: `m` in atoms of 64, `n` in columns of the accumulator.
+  static constexpr index_t m_side = swapped ? tile.block_n : tile.block_m;
+  static constexpr index_t n_side = swapped ? tile.block_m : tile.block_n;
+  static constexpr index_t n_step = swapped ? 32 : n_side;  // of the columns multiplied
   static constexpr index_t atom_rows = arch::sm90::AccumulatorMap::rows;
-  static constexpr index_t atoms = tile.block_m / (groups_per_tile * atom_rows);
-  static constexpr index_t work_slots = 4;                             // tiles decoded ahead
-  static constexpr index_t elems_per_lane = atoms * tile.block_n / 2;  // of the accumulator
+  static constexpr index_t atoms = m_side / (groups_per_tile * atom_rows);
+  static constexpr index_t work_slots = 4;                         // tiles decoded ahead
+  static constexpr index_t elems_per_lane = atoms * n_side / 2;    // of the accumulator
   // A block starts with 3 x 168 registers for each lane of a warpgroup, and the roles share them
   // out. The decoding warp takes 88 without spills; a large accumulator leaves it less.
   static constexpr index_t consumer_registers = elems_per_lane <= 128 ? 208 : 232;
@@ -80,8 +87,16 @@ struct TmaWgmma {
   static constexpr DType dtype = std::is_same_v<Element16, bf16> ? DType::bf16 : DType::f16;
   static constexpr Major a_major = arch::sm90::a_is_mn_major(tile.layout) ? Major::mn : Major::k;
   static constexpr Major b_major = arch::sm90::b_is_mn_major(tile.layout) ? Major::mn : Major::k;
+  static constexpr Major m_major = swapped ? b_major : a_major;
+  static constexpr Major n_major = swapped ? a_major : b_major;
+  // Lines of a copy's box along the operand's rows (A) or columns (B).
+  static constexpr index_t a_box = swapped ? n_step : tile.block_m;
+  static constexpr index_t b_box = tile.block_n;
   // Depth is ragged: the last step of a group reaches into the next group's rows.
   static constexpr bool ragged_depth = VariantType::variant == Variant::contracting;
+  // Only where rows are ragged do rows past a tile's last one belong to somebody else.
+  static constexpr bool ragged_rows = VariantType::variant == Variant::non_contracting;
+  using Store = WgmmaStore<Out, EpilogueType, n_side, swapped, !ragged_rows>;
 
   static_assert(std::is_same_v<typename TypesType::rhs, Element16> &&
                     (std::is_same_v<Element16, bf16> || std::is_same_v<Element16, fp16>),
@@ -92,16 +107,19 @@ struct TmaWgmma {
                 "TileConfig.block_k must be 64 for tma_wgmma: one 128-byte swizzle row of 16-bit");
   static_assert(tile.tiles_at_once == 1 || tile.tiles_at_once == consumers,
                 "TileConfig.tiles_at_once must be 1 or 2 for tma_wgmma");
-  static_assert(tile.block_m % (groups_per_tile * atom_rows) == 0,
-                "TileConfig.block_m must be a multiple of 128 (of 64 with two tiles at once)");
-  static_assert(tile.block_n % 64 == 0 && tile.block_n <= 256,
-                "TileConfig.block_n must be a multiple of 64 up to 256 for tma_wgmma");
+  static_assert(m_side % (groups_per_tile * atom_rows) == 0,
+                "TileConfig.block_m (block_n if swapped) must be a multiple of 128 for tma_wgmma, of "
+                "64 with two tiles at once");
+  static_assert(n_side % 64 == 0 && n_side <= 256,
+                "TileConfig.block_n (block_m if swapped) must be a multiple of 64 up to 256 for "
+                "tma_wgmma");
+  static_assert(!swapped || (a_major == Major::k && !ragged_depth && !ping_pong),
+                "TileConfig.swapped needs a layout of nn or nt, ragged rows or batches, and one tile "
+                "at once");
   static_assert(tile.layout != Layout::strided,
                 "TileConfig.layout must name the operand layout for tma_wgmma; got strided");
   static_assert(!ragged_depth || tile.layout == Layout::tn,
                 "TileConfig.layout must be tn for contracting: the depth tail is cleared by rows");
-
-  using StagingTile = StagingMap<atom_rows / 4>;  // of one warp: a fourth of the atom's rows
 
   struct WorkSlot {
     Work work;
@@ -112,7 +130,7 @@ struct TmaWgmma {
   struct Shared {
     alignas(1024) Element16 a[tile.stages][tile.block_m * tile.block_k];
     alignas(1024) Element16 b[tile.stages][tile.block_n * tile.block_k];
-    alignas(128) float staging[consumer_waves][StagingTile::elems];
+    typename Store::Staging staging[consumers];
     WorkSlot work[work_slots];
     Barrier full[tile.stages];   // both operands of the stage have arrived
     Barrier empty[tile.stages];  // every consumer warp of the tile has read the stage
@@ -125,6 +143,7 @@ struct TmaWgmma {
   struct Prepared {
     arch::sm90::OperandMap a;
     arch::sm90::OperandMap b;
+    arch::sm90::OutputMap d;
   };
 
   static constexpr bool compiled_here = arch::sm90::compiled_here;
@@ -133,17 +152,19 @@ struct TmaWgmma {
   static_assert(shared_bytes <= 227 * 1024,
                 "TileConfig.stages must leave the block within Hopper's 227 KiB of shared memory");
 
-  /// Makes the tensor maps. Errors: vendor_error. Cost: two driver calls, no device work.
+  /// Makes the tensor maps. Errors: vendor_error. Cost: three driver calls, no device work.
   static Status prepare(const Arguments& p, Prepared& prepared) noexcept {
     prepared = {};
+    if (p.rows > 0 && p.cols > 0)
+      if (const Status status = Store::prepare(p, prepared.d); !status.ok()) return status;
     if (!arch::sm90::loads_operands(p.rows, p.cols, p.depth, p.slabs)) return {};
-    const Status status = prepare_operand<a_major, tile.block_m>(
+    const Status status = prepare_operand<a_major, a_box>(
         prepared.a,
         "lhs",
         p.a.data,
         arch::sm90::tma_operand(p.a.stride, true, a_major == Major::mn, p.rows, p.depth, p.slabs));
     if (!status.ok()) return status;
-    return prepare_operand<b_major, tile.block_n>(
+    return prepare_operand<b_major, b_box>(
         prepared.b,
         "rhs",
         p.b.data,
@@ -165,7 +186,8 @@ struct TmaWgmma {
       if (wave == 1) decode_tiles(arguments, shared);
     } else {
       arch::sm90::claim_registers<consumer_registers>();
-      multiply_and_store(arguments, epilogue, shared, wave - group_lanes / Wave::lanes);
+      multiply_and_store(
+          arguments, prepared, epilogue, shared, wave / group_waves - 1);  // 0: the loading group
     }
   }
 
@@ -237,7 +259,8 @@ struct TmaWgmma {
   static RG_DEVICE RG_FORCE_INLINE void load_operands(const Arguments& arguments,
                                                       const Prepared& prepared,
                                                       Shared& shared) {
-    constexpr index_t stage_bytes = sizeof(shared.a[0]) + sizeof(shared.b[0]);
+    constexpr index_t b_bytes = sizeof(shared.b[0]);
+    constexpr index_t a_row_bytes = sizeof(shared.a[0]) / tile.block_m;
     const bool has_maps = arch::sm90::loads_operands(
         arguments.rows, arguments.cols, arguments.depth, arguments.slabs);
     if (Wave::lane() == 0 && has_maps) {
@@ -255,14 +278,21 @@ struct TmaWgmma {
       const index_t col = static_cast<index_t>(work.col_begin);
       const index_t slab = static_cast<index_t>(work.slab);
       const index_t k_end = static_cast<index_t>(work.k_begin + work.k_extent);
+      const index_t rows = swapped ? round_up(work.rows, n_step) : tile.block_m;
+      const index_t stage_bytes = rows * a_row_bytes + b_bytes;
       for (index_t k = static_cast<index_t>(work.k_begin); k < k_end; k += tile.block_k) {
         Barrier& full = shared.full[at.slot];
         shared.empty[at.slot].wait(at.parity ^ 1);
         if (Wave::lane() == 0) {
           full.arrive_and_expect(stage_bytes);
-          load<a_major, tile.block_m>(
-              shared.a[at.slot], prepared.a, full, row, k, a_shared ? 0 : slab);
-          load<b_major, tile.block_n>(
+          for (index_t r = 0; r < rows; r += a_box)
+            load<a_major, a_box>(shared.a[at.slot] + r * tile.block_k,
+                                 prepared.a,
+                                 full,
+                                 row + r,
+                                 k,
+                                 a_shared ? 0 : slab);
+          load<b_major, b_box>(
               shared.b[at.slot], prepared.b, full, col, k, b_shared ? 0 : slab);
         }
         __syncwarp();
@@ -293,13 +323,14 @@ struct TmaWgmma {
 
   // --- The consumer warpgroups -------------------------------------------------------------------
 
-  using Accumulator = float[atoms][tile.block_n / 2];  // [64 rows, block_n] an atom, of one lane
+  using Accumulator = typename Store::Atom[atoms];  // of one lane
 
   static RG_DEVICE RG_FORCE_INLINE void multiply_and_store(const Arguments& arguments,
+                                                           const Prepared& prepared,
                                                            const EpilogueType& epilogue,
                                                            Shared& shared,
-                                                           index_t consumer_wave) {
-    const index_t group = consumer_wave / group_waves;
+                                                           index_t group) {
+    Store store(shared.staging[group], prepared.d, 1 + group);
     RingPosition<work_slots> work_at;
     RingPosition<tile.stages> at;
     Work work;
@@ -312,20 +343,49 @@ struct TmaWgmma {
       // would take an older lap for its own.
       if (ping_pong) shared.turn[group].wait((tile_count / consumers & 1) ^ (group ^ 1));
       Accumulator acc;
-      multiply(acc, work, shared, at, group);
-      // This warp's first row of its group's first atom.
-      const index_t row =
-          first_atom(group) * atom_rows + consumer_wave % group_waves * StagingTile::rows;
-      store(acc, work, arguments, epilogue, shared.staging[consumer_wave], row);
+      multiply_cols<n_step>(acc, work, shared, at, group);
+      store_atoms(
+          store, acc, work, arguments, epilogue, group, std::make_integer_sequence<index_t, atoms>{});
+    }
+    store.finish();
+  }
+
+  /// A fold, not a loop: nvcc 13.0 left the loop rolled, and the accumulator in local memory.
+  template <index_t... Atoms>
+  static RG_DEVICE RG_FORCE_INLINE void store_atoms(Store& store,
+                                                    const Accumulator& acc,
+                                                    const Work& work,
+                                                    const Arguments& arguments,
+                                                    const EpilogueType& epilogue,
+                                                    index_t group,
+                                                    std::integer_sequence<index_t, Atoms...>) {
+    (store(acc[Atoms], work, arguments, epilogue, (first_atom(group) + Atoms) * atom_rows), ...);
+  }
+
+  /// multiply() with the least number of columns in steps of `n_step` that holds the work's rows.
+  template <index_t Cols>
+  static RG_DEVICE RG_FORCE_INLINE void multiply_cols(Accumulator& acc,
+                                                      const Work& work,
+                                                      Shared& shared,
+                                                      RingPosition<tile.stages>& at,
+                                                      index_t group) {
+    if constexpr (Cols >= n_side) {
+      multiply<n_side>(acc, work, shared, at, group);
+    } else {
+      if (work.rows <= Cols)
+        multiply<Cols>(acc, work, shared, at, group);
+      else
+        multiply_cols<Cols + n_step>(acc, work, shared, at, group);
     }
   }
 
-  /// The group's first 64 rows of the tile.
+  /// The group's first atom of the tile.
   static RG_DEVICE RG_FORCE_INLINE index_t first_atom(index_t group) {
     return ping_pong ? 0 : group * atoms;
   }
 
-  /// acc = A·B over the work's depth; untouched when that is 0.
+  /// acc = A·B over the work's depth, in its first `Cols` columns; untouched when the depth is 0.
+  template <index_t Cols>
   static RG_DEVICE RG_FORCE_INLINE void multiply(Accumulator& acc,
                                                  const Work& work,
                                                  Shared& shared,
@@ -337,7 +397,7 @@ struct TmaWgmma {
     index_t previous = 0;  // stage of the step before
     for (index_t step = 0; step < steps; ++step) {
       shared.full[at.slot].wait(at.parity);
-      multiply_stage<tile.block_k / 16>(acc, shared, at.slot, group, step > 0);
+      multiply_stage<Cols, tile.block_k / 16>(acc, shared, at.slot, group, step > 0);
       if (step > 0) {
         arch::sm90::multiply_wait<1>();
         release(shared, previous);
@@ -357,7 +417,7 @@ struct TmaWgmma {
     if (steps > 0) release(shared, previous);
     if constexpr (ragged_depth) {
       if (tail > 0) {
-        multiply_tail(acc, shared, at.slot, group, tail, steps > 0);
+        multiply_tail<Cols>(acc, shared, at.slot, group, tail, steps > 0);
         release(shared, at.slot);
         at.advance();
       }
@@ -368,6 +428,7 @@ struct TmaWgmma {
 
   /// Only as many steps of 16 as hold depth of this group. Each path has its own wait: joined paths
   /// would be serialised.
+  template <index_t Cols>
   static RG_DEVICE RG_FORCE_INLINE void multiply_tail(Accumulator& acc,
                                                       Shared& shared,
                                                       index_t stage,
@@ -375,39 +436,40 @@ struct TmaWgmma {
                                                       index_t tail,
                                                       bool accumulate) {
     if (tail > 48) {
-      multiply_stage<4>(acc, shared, stage, group, accumulate);
+      multiply_stage<Cols, 4>(acc, shared, stage, group, accumulate);
       arch::sm90::multiply_wait<0>();
     } else if (tail > 32) {
-      multiply_stage<3>(acc, shared, stage, group, accumulate);
+      multiply_stage<Cols, 3>(acc, shared, stage, group, accumulate);
       arch::sm90::multiply_wait<0>();
     } else if (tail > 16) {
-      multiply_stage<2>(acc, shared, stage, group, accumulate);
+      multiply_stage<Cols, 2>(acc, shared, stage, group, accumulate);
       arch::sm90::multiply_wait<0>();
     } else {
-      multiply_stage<1>(acc, shared, stage, group, accumulate);
+      multiply_stage<Cols, 1>(acc, shared, stage, group, accumulate);
       arch::sm90::multiply_wait<0>();
     }
   }
 
   /// Issues the multiplies of the first `K16Steps` steps of 16 of one stage as one batch.
-  template <index_t K16Steps>
+  template <index_t Cols, index_t K16Steps>
   static RG_DEVICE RG_FORCE_INLINE void multiply_stage(
       Accumulator& acc, Shared& shared, index_t stage, index_t group, bool accumulate) {
     using Layout16 = arch::sm90::OperandLayout;
-    const std::uint64_t a =
-        Layout16::descriptor(a_major, arch::sm90::shared_address(shared.a[stage])) +
+    const Element16* const m = swapped ? shared.b[stage] : shared.a[stage];
+    const Element16* const n = swapped ? shared.a[stage] : shared.b[stage];
+    const std::uint64_t m_at =
+        Layout16::descriptor(m_major, arch::sm90::shared_address(m)) +
         static_cast<std::uint64_t>(first_atom(group)) * Layout16::rows64_step();
-    const std::uint64_t b =
-        Layout16::descriptor(b_major, arch::sm90::shared_address(shared.b[stage]));
+    const std::uint64_t n_at = Layout16::descriptor(n_major, arch::sm90::shared_address(n));
     arch::sm90::multiply_fence();
     RG_UNROLL
     for (index_t k16 = 0; k16 < K16Steps; ++k16) RG_UNROLL
     for (index_t i = 0; i < atoms; ++i)
-      arch::sm90::multiply<dtype, a_major, b_major>(
+      arch::sm90::multiply<Cols, dtype, m_major, n_major>(
           acc[i],
-          a + static_cast<std::uint64_t>(i) * Layout16::rows64_step() +
-              static_cast<std::uint64_t>(k16) * Layout16::k16_step(a_major),
-          b + static_cast<std::uint64_t>(k16) * Layout16::k16_step(b_major),
+          m_at + static_cast<std::uint64_t>(i) * Layout16::rows64_step() +
+              static_cast<std::uint64_t>(k16) * Layout16::k16_step(m_major),
+          n_at + static_cast<std::uint64_t>(k16) * Layout16::k16_step(n_major),
           accumulate || k16 > 0);
     arch::sm90::multiply_commit();
   }
@@ -440,155 +502,6 @@ struct TmaWgmma {
     }
     arch::sm90::fence_shared_for_async_proxy();
     arch::sm90::named_barrier<group_lanes>(1 + group);  // all of the group's zeros are written
-  }
-
-  // Columns of one chunk: 16 bytes of output, but no less than a unit of the staging tile.
-  static constexpr index_t width =
-      max_of(static_cast<index_t>(16 / sizeof(Out)), StagingTile::unit_elems);
-  static constexpr index_t chunks_per_row = StagingTile::cols / width;
-  static constexpr index_t rows_per_step = Wave::lanes / chunks_per_row;  // of the whole warp
-
-  /// The store of one tile, and whether chunks of it can be stored 16 bytes at a time.
-  struct Destination {
-    TileStore<Out, EpilogueType> store_chunk;
-    Out* d;        ///< of this lane: row lane / chunks_per_row, that chunk's first column
-    const Out* c;  ///< the same of C
-    offset_t d_row_stride;
-    offset_t c_row_stride;
-    offset_t c_col_stride;
-    bool wide;
-
-    RG_DEVICE RG_FORCE_INLINE Destination(const Arguments& arguments,
-                                          const Work& work,
-                                          const EpilogueType& epilogue)
-        : store_chunk(arguments, work, epilogue),
-          d(lane_address<Out>(arguments.d, work)),
-          c(lane_address<const Out>(arguments.c, work)),
-          d_row_stride(arguments.d.stride.row),
-          c_row_stride(arguments.c.stride.row),
-          c_col_stride(arguments.c.stride.col),
-          wide(arguments.out_index == nullptr && arguments.d.stride.col == 1 &&
-               reinterpret_cast<std::uintptr_t>(d) % 16 == 0 &&
-               arguments.d.stride.row * static_cast<offset_t>(sizeof(Out)) % 16 == 0) {}
-
-    template <class T, class OperandType>
-    static RG_DEVICE RG_FORCE_INLINE T* lane_address(const OperandType& operand, const Work& work) {
-      return operand.template at<T>(work.slab,
-                                    work.row_begin + Wave::lane() / chunks_per_row,
-                                    work.col_begin + Wave::lane() % chunks_per_row * width);
-    }
-  };
-
-  /// Sends the accumulator through the warp's staging tile, 16 rows x 64 columns at a time, so that
-  /// each lane gets a chunk of a row whose store is 16 bytes wide.
-  static RG_DEVICE RG_FORCE_INLINE void store(const Accumulator& acc,
-                                              const Work& work,
-                                              const Arguments& arguments,
-                                              const EpilogueType& epilogue,
-                                              float* staging,
-                                              index_t wave_row) {
-    const Destination to(arguments, work, epilogue);
-    RG_UNROLL
-    for (index_t i = 0; i < atoms; ++i)
-      store_atom(acc[i],
-                 work,
-                 to,
-                 staging,
-                 wave_row + i * atom_rows,
-                 std::make_integer_sequence<index_t, tile.block_n / StagingTile::cols>{});
-  }
-
-  /// A fold, not a loop: nvcc 13.0 left the loop rolled, and the accumulator in local memory.
-  template <index_t... ColChunks>
-  static RG_DEVICE RG_FORCE_INLINE void store_atom(const float (&acc)[tile.block_n / 2],
-                                                   const Work& work,
-                                                   const Destination& to,
-                                                   float* staging,
-                                                   index_t row,
-                                                   std::integer_sequence<index_t, ColChunks...>) {
-    (store_columns<ColChunks>(acc, work, to, staging, row), ...);
-  }
-
-  template <index_t ColChunk>
-  static RG_DEVICE RG_FORCE_INLINE void store_columns(const float (&acc)[tile.block_n / 2],
-                                                      const Work& work,
-                                                      const Destination& to,
-                                                      float* staging,
-                                                      index_t row) {
-    constexpr index_t col = ColChunk * StagingTile::cols;
-    if (row >= work.rows || col >= work.cols) return;
-    if (work.k_extent > 0)
-      stage_fragment<ColChunk>(acc, staging);
-    else
-      stage_zeros(staging);  // nothing was multiplied: the accumulator was never written
-    __syncwarp();            // the staging tile is whole
-    if (to.wide && row + StagingTile::rows <= work.rows && col + StagingTile::cols <= work.cols)
-      store_rows_wide(to, staging, row, col);
-    else
-      store_rows_masked(to, work, staging, row, col);
-    __syncwarp();  // all lanes have read it; it may be overwritten
-  }
-
-  template <index_t ColChunk>
-  static RG_DEVICE RG_FORCE_INLINE void stage_fragment(const float (&acc)[tile.block_n / 2],
-                                                       float* staging) {
-    using Map = arch::sm90::AccumulatorMap;
-    constexpr index_t elems = StagingTile::cols / Map::slice_cols * Map::elems_per_slice;
-    RG_UNROLL
-    for (index_t e = 0; e < elems; e += Map::pair) {
-      const index_t to = StagingTile::offset(Map::row(Wave::lane(), e), Map::col(Wave::lane(), e));
-      arch::sm90::store_shared_pair(
-          staging + to, acc[ColChunk * elems + e], acc[ColChunk * elems + e + 1]);
-    }
-  }
-
-  static RG_DEVICE RG_FORCE_INLINE void stage_zeros(float* staging) {
-    for (index_t i = Wave::lane(); i < StagingTile::elems / 4; i += Wave::lanes)
-      reinterpret_cast<float4*>(staging)[i] = float4{};
-  }
-
-  static RG_DEVICE RG_FORCE_INLINE Chunk<float, width> staged_chunk(const float* staging,
-                                                                    index_t row,
-                                                                    index_t col) {
-    Chunk<float, width> value;
-    RG_UNROLL
-    for (index_t v = 0; v < width; v += StagingTile::unit_elems) {
-      const float4 unit =
-          *reinterpret_cast<const float4*>(staging + StagingTile::offset(row, col + v));
-      value[v] = unit.x;
-      value[v + 1] = unit.y;
-      value[v + 2] = unit.z;
-      value[v + 3] = unit.w;
-    }
-    return value;
-  }
-
-  /// Every row and column exists and every chunk is 16-byte aligned.
-  static RG_DEVICE RG_FORCE_INLINE void store_rows_wide(const Destination& to,
-                                                        const float* staging,
-                                                        index_t row,
-                                                        index_t col) {
-    const index_t r = Wave::lane() / chunks_per_row;
-    const index_t c = Wave::lane() % chunks_per_row * width;
-    Out* out = to.d + row * to.d_row_stride + col;
-    const Out* in = to.c + row * to.c_row_stride + col * to.c_col_stride;
-    for (index_t i = 0; i < StagingTile::rows / rows_per_step; ++i) {
-      const index_t chunk_row = i * rows_per_step + r;
-      const Chunk<Out, width> chunk = to.store_chunk.finish(
-          row + chunk_row, col + c, staged_chunk(staging, chunk_row, c), in, width);
-      arch::sm90::store_aligned(out, chunk);
-      out += rows_per_step * to.d_row_stride;
-      in += rows_per_step * to.c_row_stride;
-    }
-  }
-
-  static RG_DEVICE RG_FORCE_INLINE void store_rows_masked(
-      const Destination& to, const Work& work, const float* staging, index_t row, index_t col) {
-    const index_t r = Wave::lane() / chunks_per_row;
-    const index_t c = Wave::lane() % chunks_per_row * width;
-    for (index_t i = r; i < StagingTile::rows; i += rows_per_step)
-      if (row + i < work.rows && col + c < work.cols)
-        to.store_chunk(row + i, col + c, staged_chunk(staging, i, c));
   }
 };
 

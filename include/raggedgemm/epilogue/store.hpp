@@ -44,15 +44,27 @@ class TileStore {
   /// Element (row, col) of the tile is the chunk's first. Columns past the edge are not stored.
   template <class Compute, int Width>
   RG_HOST_DEVICE void operator()(index_t row, index_t col, const Chunk<Compute, Width>& acc) const {
-    offset_t out_row = work_.row_begin + row;
-    if (out_index_ != nullptr) {
-      out_row = out_index_[out_row];
-      if (out_row < 0) return;
-    }
-    T* const to = d_ + out_row * d_strides_.row + col * d_strides_.col;
-    const T* const c = c_ + out_row * c_strides_.row + col * c_strides_.col;
+    const offset_t to = out_row(row);
+    if (to < 0) return;
     const index_t count = min_of(index_t{Width}, work_.cols - col);
-    const Chunk<T, Width> out = finish(row, col, acc, c, count);
+    put(to, col, finish(row, col, acc, c_address(to, col), count));
+  }
+
+  /// The row of D and C that the tile's row goes to; below 0: nowhere.
+  [[nodiscard]] RG_HOST_DEVICE offset_t out_row(index_t row) const {
+    const offset_t own = work_.row_begin + row;
+    return out_index_ != nullptr ? out_index_[own] : own;
+  }
+
+  [[nodiscard]] RG_HOST_DEVICE const T* c_address(offset_t row_of_c, index_t col) const {
+    return c_ + row_of_c * c_strides_.row + col * c_strides_.col;
+  }
+
+  /// Writes a finished chunk to row `to_row` of D. Columns past the edge are not stored.
+  template <int Width>
+  RG_HOST_DEVICE void put(offset_t to_row, index_t col, const Chunk<T, Width>& out) const {
+    T* const to = d_ + to_row * d_strides_.row + col * d_strides_.col;
+    const index_t count = min_of(index_t{Width}, work_.cols - col);
     if (count == Width && d_strides_.col == 1) {
       if (reinterpret_cast<std::uintptr_t>(to) % alignof(Packet<Width>) == 0) {
         Packet<Width> packet;
@@ -117,15 +129,15 @@ class TileStore {
   static RG_HOST_DEVICE Chunk<T, Width> round(const Chunk<Compute, Width>& value) {
     constexpr bool half_float = std::is_same_v<T, bf16> || std::is_same_v<T, fp16>;
     Chunk<T, Width> out;
-    if constexpr (arch::simt::rounds_pairs && half_float && std::is_same_v<Compute, float> &&
-                  Width % 2 == 0) {
+    if constexpr (arch::simt::rounds_pairs && half_float && std::is_same_v<Compute, float>) {
       RG_UNROLL
       for (int v = 0; v < Width; v += 2) {
+        const float next = v + 1 < Width ? value[v + 1] : 0.0F;
         const std::uint32_t pair = std::is_same_v<T, bf16>
-                                       ? arch::simt::round_pair_to_bf16(value[v], value[v + 1])
-                                       : arch::simt::round_pair_to_fp16(value[v], value[v + 1]);
+                                       ? arch::simt::round_pair_to_bf16(value[v], next)
+                                       : arch::simt::round_pair_to_fp16(value[v], next);
         out[v].bits = static_cast<std::uint16_t>(pair);
-        out[v + 1].bits = static_cast<std::uint16_t>(pair >> 16);
+        if (v + 1 < Width) out[v + 1].bits = static_cast<std::uint16_t>(pair >> 16);
       }
     } else {
       RG_UNROLL

@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where accumulators wait in shared memory on their way to wide stores: a bijection that keeps both
-// the store by fragments and the load by rows free of bank conflicts. Tested by enumeration.
+// Where finished outputs wait in shared memory for the copy engine or for wide stores: rows of 128
+// bytes whose 16-byte units are exchanged, as the copy engine's 128-byte swizzle has them.
 #pragma once
 
 #include "raggedgemm/base/index.hpp"
 
 namespace raggedgemm {
 
-/// A staging tile of f32, `rows` x 64 columns, in units of 16 bytes (16 units a row, 8 of which
-/// span all banks). Lanes write it in 8-byte pairs, a phase of 16 lanes covering 4 rows x 2 units,
-/// and read it back in units, a phase of 8 lanes covering every second unit of one row (16-bit
-/// output: 8 columns a lane) or 8 neighbouring units (f32 output: 4 columns a lane).
+/// A box of rows of 128 bytes; its address is a multiple of 1024.
 ///
-/// The row's two low bits spread the rows of a write phase over the banks; the row's half flips the
-/// unit's lowest bit, so that every second unit of a row covers odd and even ones.
-template <index_t Rows>
-struct StagingMap {
-  static constexpr index_t rows = Rows;
-  static constexpr index_t cols = 64;
-  static constexpr index_t unit_elems = 4;
-  static constexpr index_t units_per_row = cols / unit_elems;
-  static constexpr index_t elems = rows * cols;
+/// Rows that are neighbours hold a unit in different banks, so the 8 rows x 16 bytes of one matrix
+/// of a transposing store, and the 8 units of a row that lanes read back, meet every bank once.
+/// Source: CUDA driver API, CU_TENSOR_MAP_SWIZZLE_128B: address bits 4-6 are exclusive-ored with
+/// bits 7-9.
+struct BoxMap {
+  static constexpr index_t row_bytes = 128;
+  static constexpr index_t unit_bytes = 16;
+  static constexpr index_t units_per_row = row_bytes / unit_bytes;
 
   static RG_HOST_DEVICE constexpr index_t unit(index_t row, index_t unit_of_row) {
-    return row * units_per_row + (unit_of_row ^ (row % 4 * 2) ^ (unit_of_row / 8));
+    return row * units_per_row + (unit_of_row ^ (row % units_per_row));
   }
-  static RG_HOST_DEVICE constexpr index_t offset(index_t row, index_t col) {
-    return unit(row, col / unit_elems) * unit_elems + col % unit_elems;
+  /// Byte offset of byte `byte` of a row.
+  static RG_HOST_DEVICE constexpr index_t offset(index_t row, index_t byte) {
+    return unit(row, byte / unit_bytes) * unit_bytes + byte % unit_bytes;
   }
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores that must be one instruction: pairs to shared memory, chunks to global memory.
+// Stores of an accumulator's fragments into shared memory.
 #pragma once
 
+#include <cstdint>
+
 #include "raggedgemm/arch/sm90/barrier.hpp"
-#include "raggedgemm/base/chunk.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
@@ -11,20 +12,27 @@ namespace arch::sm90 {
 
 #if RG_PLATFORM_CUDA
 
-/// Writes two neighbours; as a plain store, nvcc 13.0 made two with bank conflicts of half of them.
-RG_DEVICE RG_FORCE_INLINE void store_shared_pair(float* to, float first, float second) {
-  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(shared_address(to)), "f"(first), "f"(second)
-               : "memory");
-}
-
-/// Requires: `to` is 16-byte aligned.
-template <class T, int Width>
-RG_DEVICE RG_FORCE_INLINE void store_aligned(T* to, const Chunk<T, Width>& chunk) {
-  struct alignas(16) Packet {
-    Chunk<T, Width> chunk;
-  };
-  static_assert(sizeof(Packet) == sizeof(T) * Width, "Chunk must be a multiple of 16 bytes");
-  *reinterpret_cast<Packet*>(to) = Packet{chunk};
+/// Writes four 8 x 8 matrices of 16-bit elements. Lane l holds elements (l / 4, l % 4 * 2) and the
+/// next of each matrix in one register (low half first), and the address of row l % 8 of matrix
+/// l / 8; `Transposed` writes each matrix transposed.
+/// Source: PTX ISA, "stmatrix".
+template <bool Transposed>
+RG_DEVICE RG_FORCE_INLINE void store_matrices(std::uint32_t address, const std::uint32_t (&m)[4]) {
+  if constexpr (Transposed)
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     address),
+                 "r"(m[0]),
+                 "r"(m[1]),
+                 "r"(m[2]),
+                 "r"(m[3])
+                 : "memory");
+  else
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+                 "r"(m[0]),
+                 "r"(m[1]),
+                 "r"(m[2]),
+                 "r"(m[3])
+                 : "memory");
 }
 
 #endif

@@ -27,6 +27,14 @@ struct OperandMap {
   bool chunked;  ///< coordinates are (0, line, chunk, slab), else (element, line, 0, slab)
 };
 
+/// A tensor map over a whole output, in boxes of 64 rows of 128 bytes; coordinates (column, row,
+/// slab).
+struct OutputMap {
+  CUtensorMap map;
+  bool usable;  ///< false: the copy engine cannot store this output, and `map` is empty
+};
+inline constexpr index_t output_box_rows = 64;
+
 namespace detail {
 
 using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
@@ -103,6 +111,56 @@ inline Status make_operand_map(OperandMap& out,
             static_cast<std::int64_t>(result),
             0,
             "cuTensorMapEncodeTiled refused the operand; force another config row"};
+  return {};
+}
+
+/// Makes the map of an output of 16-bit or f32 elements.
+///
+/// Requires: why_not_tma_store() == nullptr. Errors: vendor_error.
+inline Status make_output_map(OutputMap& out,
+                              DType dtype,
+                              void* data,
+                              const Strides& stride,
+                              offset_t rows,
+                              offset_t cols,
+                              offset_t slabs) noexcept {
+  const detail::EncodeTiled encode = detail::encode_tiled();
+  if (encode == nullptr)
+    return {StatusCode::vendor_error, "out", 0, 1, "the driver has no cuTensorMapEncodeTiled"};
+  const offset_t elem_bytes = bytes_of(dtype);
+  const auto bytes = [elem_bytes](offset_t elems) {
+    return static_cast<cuuint64_t>(elems * elem_bytes);
+  };
+  const cuuint64_t pitch = bytes(rows > 1 ? stride.row : round_up(cols, offset_t{8}));
+  const bool has_slabs = slabs > 1 && stride.slab != 0;
+  const cuuint64_t extents[3] = {static_cast<cuuint64_t>(cols),
+                                 static_cast<cuuint64_t>(rows),
+                                 static_cast<cuuint64_t>(has_slabs ? slabs : 1)};
+  const cuuint64_t strides[2] = {pitch, has_slabs ? bytes(stride.slab) : pitch};
+  const cuuint32_t box[3] = {
+      static_cast<cuuint32_t>(128 / elem_bytes), static_cast<cuuint32_t>(output_box_rows), 1};
+  const cuuint32_t element_strides[3] = {1, 1, 1};
+  const CUresult result = encode(&out.map,
+                                 dtype == DType::bf16  ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                 : dtype == DType::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                                       : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                                 3,
+                                 data,
+                                 extents,
+                                 strides,
+                                 box,
+                                 element_strides,
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                 CU_TENSOR_MAP_SWIZZLE_128B,
+                                 CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    return {StatusCode::vendor_error,
+            "out",
+            static_cast<std::int64_t>(result),
+            0,
+            "cuTensorMapEncodeTiled refused the output; force another config row"};
+  out.usable = true;
   return {};
 }
 

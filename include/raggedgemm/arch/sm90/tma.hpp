@@ -36,6 +36,40 @@ RG_DEVICE RG_FORCE_INLINE void load_box(void* shared,
       : "memory");
 }
 
+RG_DEVICE RG_FORCE_INLINE void prefetch_map(const OutputMap& output) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&output.map) : "memory");
+}
+
+/// Starts the store of one box from shared memory; elements outside the output are not written. One
+/// lane calls it, after a proxy fence of all lanes that wrote the box and a barrier.
+RG_DEVICE RG_FORCE_INLINE void store_box(
+    const OutputMap& output, std::uint32_t shared, index_t col, index_t row, index_t slab) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
+          &output.map),
+      "r"(shared),
+      "r"(col),
+      "r"(row),
+      "r"(slab)
+      : "memory");
+}
+
+/// Closes the calling lane's batch of stores.
+RG_DEVICE RG_FORCE_INLINE void commit_stores() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/// Waits until at most `Open` of the calling lane's batches still read shared memory.
+template <index_t Open>
+RG_DEVICE RG_FORCE_INLINE void wait_stores_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Open) : "memory");
+}
+
+/// Waits until all of the calling lane's stores are complete.
+RG_DEVICE RG_FORCE_INLINE void wait_stores() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
 #endif
 
 }  // namespace arch::sm90

@@ -56,6 +56,30 @@ constexpr const char* why_not_tma(const TmaOperand& t) {
   return nullptr;
 }
 
+/// Why the copy engine cannot store an output of `elem_bytes` a element at an address that is a
+/// multiple of `alignment_bytes`, or nullptr if it can. Other outputs are stored by the lanes.
+constexpr const char* why_not_tma_store(const Strides& stride,
+                                        std::int32_t elem_bytes,
+                                        std::int32_t alignment_bytes,
+                                        offset_t rows,
+                                        offset_t cols,
+                                        offset_t slabs) {
+  constexpr offset_t largest_extent = 0x7FFFFF00;
+  const offset_t pitch_end = (offset_t{1} << 40) / elem_bytes;
+  const offset_t granule = 16 / elem_bytes;
+  if (elem_bytes != 2 && elem_bytes != 4) return "needs an output of 2 or 4 bytes an element (TMA)";
+  if (alignment_bytes % 16 != 0) return "needs a 16-byte aligned output (TMA)";
+  if (stride.col != 1) return "needs contiguous output columns (TMA)";
+  if (rows > largest_extent || cols > largest_extent || slabs > largest_extent)
+    return "needs extents below 2^31 (TMA coordinates)";
+  if (rows > 1 && (stride.row < cols || stride.row >= pitch_end || stride.row % granule != 0))
+    return "needs an output pitch that is a multiple of 16 bytes and below 2^40 (TMA)";
+  if (slabs > 1 && stride.slab != 0 &&
+      (stride.slab < 0 || stride.slab >= pitch_end || stride.slab % granule != 0))
+    return "needs an output slab stride that is a multiple of 16 bytes and below 2^40 (TMA)";
+  return nullptr;
+}
+
 /// Whether a product exists at all; where not, no operand is loaded and none needs a tensor map.
 RG_HOST_DEVICE constexpr bool loads_operands(offset_t rows,
                                              offset_t cols,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WGMMA: the warpgroup's matrix multiply, its operand descriptors and its ordering.
-// One overload for each accumulator width that a config uses; both 16-bit types share the text.
+// One text for every width in steps of 32 columns and both 16-bit types.
 #pragma once
 
 #include <cstdint>
@@ -70,255 +70,101 @@ struct MultiplyName<DType::f16> {
   static constexpr char text[] = "f32.f16.f16";
 };
 
-// acc[64, N] = A[64, 16] · B[16, N] (+ acc if `accumulate`), N = twice the accumulator's length.
-// `a` and `b` are descriptors. Asynchronous: acc is not to be touched before multiply_wait.
+// The instruction's registers and operands by its columns: every 32 columns add 16 registers. Written
+// out because asm text is a literal.
+// clang-format off
+#define RG_SM90_REGISTERS_32 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define RG_SM90_REGISTERS_64 RG_SM90_REGISTERS_32 ", " "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define RG_SM90_REGISTERS_96 RG_SM90_REGISTERS_64 ", " "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define RG_SM90_REGISTERS_128 RG_SM90_REGISTERS_96 ", " "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define RG_SM90_REGISTERS_160 RG_SM90_REGISTERS_128 ", " "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
+#define RG_SM90_REGISTERS_192 RG_SM90_REGISTERS_160 ", " "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define RG_SM90_REGISTERS_224 RG_SM90_REGISTERS_192 ", " "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
+#define RG_SM90_REGISTERS_256 RG_SM90_REGISTERS_224 ", " "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-template <DType T, Major A, Major B>
-RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[64],
+#define RG_SM90_OPERANDS_32 \
+  "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
+  "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15])
+#define RG_SM90_OPERANDS_64 RG_SM90_OPERANDS_32, \
+  "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
+  "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31])
+#define RG_SM90_OPERANDS_96 RG_SM90_OPERANDS_64, \
+  "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]), \
+  "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47])
+#define RG_SM90_OPERANDS_128 RG_SM90_OPERANDS_96, \
+  "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]), \
+  "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63])
+#define RG_SM90_OPERANDS_160 RG_SM90_OPERANDS_128, \
+  "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]), \
+  "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79])
+#define RG_SM90_OPERANDS_192 RG_SM90_OPERANDS_160, \
+  "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]), \
+  "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95])
+#define RG_SM90_OPERANDS_224 RG_SM90_OPERANDS_192, \
+  "+f"(acc[96]), "+f"(acc[97]), "+f"(acc[98]), "+f"(acc[99]), "+f"(acc[100]), "+f"(acc[101]), "+f"(acc[102]), "+f"(acc[103]), \
+  "+f"(acc[104]), "+f"(acc[105]), "+f"(acc[106]), "+f"(acc[107]), "+f"(acc[108]), "+f"(acc[109]), "+f"(acc[110]), "+f"(acc[111])
+#define RG_SM90_OPERANDS_256 RG_SM90_OPERANDS_224, \
+  "+f"(acc[112]), "+f"(acc[113]), "+f"(acc[114]), "+f"(acc[115]), "+f"(acc[116]), "+f"(acc[117]), "+f"(acc[118]), "+f"(acc[119]), \
+  "+f"(acc[120]), "+f"(acc[121]), "+f"(acc[122]), "+f"(acc[123]), "+f"(acc[124]), "+f"(acc[125]), "+f"(acc[126]), "+f"(acc[127])
+
+// After the columns: the numbers of the operands behind the accumulator.
+#define RG_SM90_MULTIPLY(COLS, A, B, ACCUMULATE, ORDER_A, ORDER_B, TYPES)                            \
+  asm volatile(                                                                                     \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %" #ACCUMULATE ", 0;\n"                                     \
+      "wgmma.mma_async.sync.aligned.m64n" #COLS "k16.%" #TYPES " {" RG_SM90_REGISTERS_##COLS "}, "  \
+      "%" #A ", %" #B ", p, 1, 1, %" #ORDER_A ", %" #ORDER_B ";\n}"                                 \
+      : RG_SM90_OPERANDS_##COLS                                                                     \
+      : "l"(a), "l"(b), "r"(static_cast<std::int32_t>(accumulate)),                                 \
+        "n"(static_cast<std::int32_t>(MajorA)), "n"(static_cast<std::int32_t>(MajorB)),             \
+        "C"(MultiplyName<T>::text))
+// clang-format on
+
+/// acc[64, Cols] = A[64, 16] · B[16, Cols] (+ acc if `accumulate`), in the accumulator's first
+/// Cols / 2 registers. `a` and `b` are descriptors. Asynchronous: acc is not to be touched before
+/// multiply_wait.
+template <index_t Cols, DType T, Major MajorA, Major MajorB, int Length>
+RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[Length],
                                         std::uint64_t a,
                                         std::uint64_t b,
                                         bool accumulate) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.%69 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13,"
-      " %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27,"
-      " %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41,"
-      " %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55,"
-      " %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, p, 1, 1, %67, %68;\n"
-      "}"
-      : "+f"(acc[0]),
-        "+f"(acc[1]),
-        "+f"(acc[2]),
-        "+f"(acc[3]),
-        "+f"(acc[4]),
-        "+f"(acc[5]),
-        "+f"(acc[6]),
-        "+f"(acc[7]),
-        "+f"(acc[8]),
-        "+f"(acc[9]),
-        "+f"(acc[10]),
-        "+f"(acc[11]),
-        "+f"(acc[12]),
-        "+f"(acc[13]),
-        "+f"(acc[14]),
-        "+f"(acc[15]),
-        "+f"(acc[16]),
-        "+f"(acc[17]),
-        "+f"(acc[18]),
-        "+f"(acc[19]),
-        "+f"(acc[20]),
-        "+f"(acc[21]),
-        "+f"(acc[22]),
-        "+f"(acc[23]),
-        "+f"(acc[24]),
-        "+f"(acc[25]),
-        "+f"(acc[26]),
-        "+f"(acc[27]),
-        "+f"(acc[28]),
-        "+f"(acc[29]),
-        "+f"(acc[30]),
-        "+f"(acc[31]),
-        "+f"(acc[32]),
-        "+f"(acc[33]),
-        "+f"(acc[34]),
-        "+f"(acc[35]),
-        "+f"(acc[36]),
-        "+f"(acc[37]),
-        "+f"(acc[38]),
-        "+f"(acc[39]),
-        "+f"(acc[40]),
-        "+f"(acc[41]),
-        "+f"(acc[42]),
-        "+f"(acc[43]),
-        "+f"(acc[44]),
-        "+f"(acc[45]),
-        "+f"(acc[46]),
-        "+f"(acc[47]),
-        "+f"(acc[48]),
-        "+f"(acc[49]),
-        "+f"(acc[50]),
-        "+f"(acc[51]),
-        "+f"(acc[52]),
-        "+f"(acc[53]),
-        "+f"(acc[54]),
-        "+f"(acc[55]),
-        "+f"(acc[56]),
-        "+f"(acc[57]),
-        "+f"(acc[58]),
-        "+f"(acc[59]),
-        "+f"(acc[60]),
-        "+f"(acc[61]),
-        "+f"(acc[62]),
-        "+f"(acc[63])
-      : "l"(a),
-        "l"(b),
-        "r"(static_cast<std::int32_t>(accumulate)),
-        "n"(static_cast<std::int32_t>(A)),
-        "n"(static_cast<std::int32_t>(B)),
-        "C"(MultiplyName<T>::text));
+  static_assert(Cols % 32 == 0 && Cols <= 2 * Length && Cols <= 256,
+                "Cols must be a multiple of 32 that the accumulator holds");
+  if constexpr (Cols == 32) {
+    RG_SM90_MULTIPLY(32, 16, 17, 18, 19, 20, 21);
+  } else if constexpr (Cols == 64) {
+    RG_SM90_MULTIPLY(64, 32, 33, 34, 35, 36, 37);
+  } else if constexpr (Cols == 96) {
+    RG_SM90_MULTIPLY(96, 48, 49, 50, 51, 52, 53);
+  } else if constexpr (Cols == 128) {
+    RG_SM90_MULTIPLY(128, 64, 65, 66, 67, 68, 69);
+  } else if constexpr (Cols == 160) {
+    RG_SM90_MULTIPLY(160, 80, 81, 82, 83, 84, 85);
+  } else if constexpr (Cols == 192) {
+    RG_SM90_MULTIPLY(192, 96, 97, 98, 99, 100, 101);
+  } else if constexpr (Cols == 224) {
+    RG_SM90_MULTIPLY(224, 112, 113, 114, 115, 116, 117);
+  } else {
+    RG_SM90_MULTIPLY(256, 128, 129, 130, 131, 132, 133);
+  }
 }
 
-template <DType T, Major A, Major B>
-RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[128],
-                                        std::uint64_t a,
-                                        std::uint64_t b,
-                                        bool accumulate) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %130, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.%133 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13,"
-      " %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27,"
-      " %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41,"
-      " %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55,"
-      " %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69,"
-      " %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83,"
-      " %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97,"
-      " %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111,"
-      " %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125,"
-      " %126, %127}, "
-      "%128, %129, p, 1, 1, %131, %132;\n"
-      "}"
-      : "+f"(acc[0]),
-        "+f"(acc[1]),
-        "+f"(acc[2]),
-        "+f"(acc[3]),
-        "+f"(acc[4]),
-        "+f"(acc[5]),
-        "+f"(acc[6]),
-        "+f"(acc[7]),
-        "+f"(acc[8]),
-        "+f"(acc[9]),
-        "+f"(acc[10]),
-        "+f"(acc[11]),
-        "+f"(acc[12]),
-        "+f"(acc[13]),
-        "+f"(acc[14]),
-        "+f"(acc[15]),
-        "+f"(acc[16]),
-        "+f"(acc[17]),
-        "+f"(acc[18]),
-        "+f"(acc[19]),
-        "+f"(acc[20]),
-        "+f"(acc[21]),
-        "+f"(acc[22]),
-        "+f"(acc[23]),
-        "+f"(acc[24]),
-        "+f"(acc[25]),
-        "+f"(acc[26]),
-        "+f"(acc[27]),
-        "+f"(acc[28]),
-        "+f"(acc[29]),
-        "+f"(acc[30]),
-        "+f"(acc[31]),
-        "+f"(acc[32]),
-        "+f"(acc[33]),
-        "+f"(acc[34]),
-        "+f"(acc[35]),
-        "+f"(acc[36]),
-        "+f"(acc[37]),
-        "+f"(acc[38]),
-        "+f"(acc[39]),
-        "+f"(acc[40]),
-        "+f"(acc[41]),
-        "+f"(acc[42]),
-        "+f"(acc[43]),
-        "+f"(acc[44]),
-        "+f"(acc[45]),
-        "+f"(acc[46]),
-        "+f"(acc[47]),
-        "+f"(acc[48]),
-        "+f"(acc[49]),
-        "+f"(acc[50]),
-        "+f"(acc[51]),
-        "+f"(acc[52]),
-        "+f"(acc[53]),
-        "+f"(acc[54]),
-        "+f"(acc[55]),
-        "+f"(acc[56]),
-        "+f"(acc[57]),
-        "+f"(acc[58]),
-        "+f"(acc[59]),
-        "+f"(acc[60]),
-        "+f"(acc[61]),
-        "+f"(acc[62]),
-        "+f"(acc[63]),
-        "+f"(acc[64]),
-        "+f"(acc[65]),
-        "+f"(acc[66]),
-        "+f"(acc[67]),
-        "+f"(acc[68]),
-        "+f"(acc[69]),
-        "+f"(acc[70]),
-        "+f"(acc[71]),
-        "+f"(acc[72]),
-        "+f"(acc[73]),
-        "+f"(acc[74]),
-        "+f"(acc[75]),
-        "+f"(acc[76]),
-        "+f"(acc[77]),
-        "+f"(acc[78]),
-        "+f"(acc[79]),
-        "+f"(acc[80]),
-        "+f"(acc[81]),
-        "+f"(acc[82]),
-        "+f"(acc[83]),
-        "+f"(acc[84]),
-        "+f"(acc[85]),
-        "+f"(acc[86]),
-        "+f"(acc[87]),
-        "+f"(acc[88]),
-        "+f"(acc[89]),
-        "+f"(acc[90]),
-        "+f"(acc[91]),
-        "+f"(acc[92]),
-        "+f"(acc[93]),
-        "+f"(acc[94]),
-        "+f"(acc[95]),
-        "+f"(acc[96]),
-        "+f"(acc[97]),
-        "+f"(acc[98]),
-        "+f"(acc[99]),
-        "+f"(acc[100]),
-        "+f"(acc[101]),
-        "+f"(acc[102]),
-        "+f"(acc[103]),
-        "+f"(acc[104]),
-        "+f"(acc[105]),
-        "+f"(acc[106]),
-        "+f"(acc[107]),
-        "+f"(acc[108]),
-        "+f"(acc[109]),
-        "+f"(acc[110]),
-        "+f"(acc[111]),
-        "+f"(acc[112]),
-        "+f"(acc[113]),
-        "+f"(acc[114]),
-        "+f"(acc[115]),
-        "+f"(acc[116]),
-        "+f"(acc[117]),
-        "+f"(acc[118]),
-        "+f"(acc[119]),
-        "+f"(acc[120]),
-        "+f"(acc[121]),
-        "+f"(acc[122]),
-        "+f"(acc[123]),
-        "+f"(acc[124]),
-        "+f"(acc[125]),
-        "+f"(acc[126]),
-        "+f"(acc[127])
-      : "l"(a),
-        "l"(b),
-        "r"(static_cast<std::int32_t>(accumulate)),
-        "n"(static_cast<std::int32_t>(A)),
-        "n"(static_cast<std::int32_t>(B)),
-        "C"(MultiplyName<T>::text));
-}
+#undef RG_SM90_REGISTERS_32
+#undef RG_SM90_OPERANDS_32
+#undef RG_SM90_REGISTERS_64
+#undef RG_SM90_OPERANDS_64
+#undef RG_SM90_REGISTERS_96
+#undef RG_SM90_OPERANDS_96
+#undef RG_SM90_REGISTERS_128
+#undef RG_SM90_OPERANDS_128
+#undef RG_SM90_REGISTERS_160
+#undef RG_SM90_OPERANDS_160
+#undef RG_SM90_REGISTERS_192
+#undef RG_SM90_OPERANDS_192
+#undef RG_SM90_REGISTERS_224
+#undef RG_SM90_OPERANDS_224
+#undef RG_SM90_REGISTERS_256
+#undef RG_SM90_OPERANDS_256
+#undef RG_SM90_MULTIPLY
 
 /// Keeps the compiler from reading the accumulator above the wait that precedes this call.
 template <int Length>
