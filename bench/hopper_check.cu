@@ -666,6 +666,23 @@ void time_shape(Timer& timer,
   std::fflush(stdout);
 }
 
+int time_one(const char* row, const char* shape, bool skewed) {
+  long long m = 0;
+  long long k = 0;
+  long long n = 0;
+  long long g = 0;
+  if (std::sscanf(shape, "%lld,%lld,%lld,%lld", &m, &k, &n, &g) != 4) return 2;
+  Timer timer;
+  cublasHandle_t blas = nullptr;
+  if (cublasCreate(&blas) != CUBLAS_STATUS_SUCCESS) return 2;
+  if ((rg::config_row(row_named(row)).variants & rg::bit_of(rg::Variant::contracting)) != 0)
+    time_shape<rg::Variant::contracting>(timer, blas, row, m, k, n, g, skewed);
+  else
+    time_shape<rg::Variant::non_contracting>(timer, blas, row, m, k, n, g, skewed);
+  static_cast<void>(cublasDestroy(blas));
+  return failures == 0 ? 0 : 1;
+}
+
 int time_everything() {
   using rg::Variant;
   Timer timer;
@@ -704,7 +721,8 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "check";
   if (mode == "check") return check_everything(all_cases());
   if (mode == "tiny") return check_everything(tiny_cases());
-  if (mode == "time") return time_everything();
-  std::printf("modes: check, tiny, time\n");
+  if (mode == "time" && argc == 2) return time_everything();
+  if (mode == "time" && argc >= 4) return time_one(argv[2], argv[3], argc > 4);
+  std::printf("modes: check; tiny; time [ROW M,K,N,G [skewed]]\n");
   return 2;
 }

@@ -96,7 +96,11 @@ struct TmaWgmma {
   static constexpr bool ragged_depth = VariantType::variant == Variant::contracting;
   // Only where rows are ragged do rows past a tile's last one belong to somebody else.
   static constexpr bool ragged_rows = VariantType::variant == Variant::non_contracting;
-  using Store = WgmmaStore<Out, EpilogueType, n_side, swapped, !ragged_rows>;
+  // What the stages leave of Hopper's 227 KiB, a KiB aside for barriers, goes to the stores.
+  static constexpr index_t free_bytes =
+      226 * 1024 - tile.stages * (tile.block_m + tile.block_n) * tile.block_k * 2;
+  static constexpr index_t staging_bytes = min_of(free_bytes / consumers / 8192, 4) * 8192;
+  using Store = WgmmaStore<Out, EpilogueType, n_side, swapped, !ragged_rows, staging_bytes>;
 
   static_assert(std::is_same_v<typename TypesType::rhs, Element16> &&
                     (std::is_same_v<Element16, bf16> || std::is_same_v<Element16, fp16>),
@@ -121,9 +125,13 @@ struct TmaWgmma {
   static_assert(!ragged_depth || tile.layout == Layout::tn,
                 "TileConfig.layout must be tn for contracting: the depth tail is cleared by rows");
 
-  struct WorkSlot {
-    Work work;
-    bool more;  ///< false: no tiles are left
+  /// Work as the roles hand it on, in two 16-byte words: selection keeps coordinates below 2^31, and
+  /// calls with outer dimensions away.
+  struct alignas(16) WorkSlot {
+    std::int32_t slab, row_begin, col_begin, k_begin;
+    std::int32_t k_extent, rows;
+    std::int16_t cols, is_tail;
+    std::int32_t more;  ///< 0: no tiles are left, and nothing else is set
   };
 
   /// All of a block's shared memory.
@@ -222,23 +230,42 @@ struct TmaWgmma {
 
   // --- The decoding warp -------------------------------------------------------------------------
 
-  /// Decodes this block's tiles ahead of the other roles, so that none of them waits for it.
+  /// Decodes this block's tiles ahead of the other roles, so that none of them waits for it: a tile
+  /// in each lane, because a tile of a small group is multiplied faster than one lane decodes.
   static RG_DEVICE RG_FORCE_INLINE void decode_tiles(const Arguments& arguments, Shared& shared) {
     typename VariantType::template Decoder<tile.block_m, tile.block_n, Wave> decoder(arguments);
-    RoundRobin tiles(blockIdx.x, gridDim.x);
+    RoundRobin tiles(blockIdx.x + Wave::lane() * offset_t{gridDim.x},
+                     Wave::lanes * offset_t{gridDim.x});
     RingPosition<work_slots> at;
-    bool more = true;
-    while (more) {
+    for (;;) {
       Work work;
-      more = decoder.decode(tiles.next(), work);
-      shared.work_empty[at.slot].wait(at.parity ^ 1);
-      if (Wave::lane() == 0) {
-        shared.work[at.slot] = {work, more};
-        shared.work_full[at.slot].arrive();
+      const bool more = decoder.decode_each(tiles.next(), work);
+      const std::uint64_t tiles_left = Wave::ballot(more);
+      for (index_t turn = 0; turn < Wave::lanes; ++turn) {
+        shared.work_empty[at.slot].wait(at.parity ^ 1);
+        if (Wave::lane() == turn) {
+          shared.work[at.slot] = slot_of(work, more);
+          shared.work_full[at.slot].arrive();
+        }
+        __syncwarp();
+        at.advance();
+        if ((tiles_left >> turn & 1) == 0) return;
       }
-      __syncwarp();
-      at.advance();
     }
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE WorkSlot slot_of(const Work& work, bool more) {
+    WorkSlot slot;
+    slot.slab = static_cast<std::int32_t>(work.slab);
+    slot.row_begin = static_cast<std::int32_t>(work.row_begin);
+    slot.col_begin = static_cast<std::int32_t>(work.col_begin);
+    slot.k_begin = static_cast<std::int32_t>(work.k_begin);
+    slot.k_extent = static_cast<std::int32_t>(work.k_extent);
+    slot.rows = work.rows;
+    slot.cols = static_cast<std::int16_t>(work.cols);
+    slot.is_tail = static_cast<std::int16_t>(work.is_tail);
+    slot.more = static_cast<std::int32_t>(more);
+    return slot;
   }
 
   /// The next tile, or false when none is left. All lanes of the warp call together.
@@ -246,12 +273,19 @@ struct TmaWgmma {
                                                   RingPosition<work_slots>& at,
                                                   Work& work) {
     shared.work_full[at.slot].wait(at.parity);
-    work = shared.work[at.slot].work;
-    const bool more = shared.work[at.slot].more;
+    const WorkSlot slot = shared.work[at.slot];
     __syncwarp();  // all lanes have read the slot; it may be overwritten
     if (Wave::lane() == 0) shared.work_empty[at.slot].arrive();
     at.advance();
-    return more;
+    work.slab = slot.slab;
+    work.row_begin = slot.row_begin;
+    work.col_begin = slot.col_begin;
+    work.k_begin = slot.k_begin;
+    work.k_extent = slot.k_extent;
+    work.rows = slot.rows;
+    work.cols = slot.cols;
+    work.is_tail = slot.is_tail != 0;
+    return slot.more != 0;
   }
 
   // --- The loading warp --------------------------------------------------------------------------

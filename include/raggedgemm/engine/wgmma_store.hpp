@@ -8,12 +8,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "raggedgemm/arch/simt/wave.hpp"
+#include "raggedgemm/arch/simt/round_pair.hpp"
 #include "raggedgemm/arch/sm90/lane_map.hpp"
 #include "raggedgemm/arch/sm90/store.hpp"
 #include "raggedgemm/arch/sm90/tensor_map.hpp"
 #include "raggedgemm/arch/sm90/tma.hpp"
-#include "raggedgemm/base/bit_cast.hpp"
 #include "raggedgemm/epilogue/store.hpp"
 #include "raggedgemm/tile/arguments.hpp"
 #include "raggedgemm/tile/swizzle.hpp"
@@ -26,13 +25,19 @@ namespace engine {
 
 /// The store of one consumer warpgroup, piece by piece: 64 rows x 64 columns of a tile.
 ///
-/// `Cols`: columns of an atom, WGMMA's N side. `Swapped`: that side holds the tile's rows, and
+/// `StagingBytes` of shared memory hold one piece or several, which the copy engine may still read
+/// while the next is laid out. `Cols`: columns of an atom, WGMMA's N side. `Swapped`: that side holds the tile's rows, and
 /// WGMMA's 64 rows are columns of the tile. `ClipsRows`: rows past the work's last one lie outside
 /// the output, so the copy engine drops them; otherwise they belong to another group and the lanes
 /// store the piece.
 /// Requires: one object for a warpgroup over the whole kernel, all of its lanes together, and
 /// finish() at the end.
-template <class Out, class EpilogueType, index_t Cols, bool Swapped, bool ClipsRows>
+template <class Out,
+          class EpilogueType,
+          index_t Cols,
+          bool Swapped,
+          bool ClipsRows,
+          index_t StagingBytes>
 class WgmmaStore {
   using Map = arch::sm90::AccumulatorMap;
 
@@ -48,8 +53,8 @@ class WgmmaStore {
   static constexpr index_t piece_bytes = boxes * box_bytes;
   // Larger elements are stored from registers: they would not fit.
   static constexpr bool staged = elem_bytes <= 4 && BoxMap::unit_bytes % elem_bytes == 0;
-  static constexpr index_t staging_bytes = 2 * side * BoxMap::row_bytes;
-  static constexpr index_t buffers = staged ? staging_bytes / piece_bytes : 1;
+  static constexpr index_t buffers = staged ? StagingBytes / piece_bytes : 1;
+  static_assert(buffers >= 1, "the staging memory must hold a piece");
   // An element's epilogue may read memory of its own row and column; without one it is pure.
   static constexpr bool pure = std::is_same_v<EpilogueType, Identity>;
 
@@ -59,12 +64,13 @@ class WgmmaStore {
 
   /// A warpgroup's shared memory.
   struct alignas(1024) Staging {
-    unsigned char bytes[staging_bytes];
+    unsigned char bytes[StagingBytes];
   };
 
   /// The output's tensor map, or one that is not usable where the copy engine cannot store it.
   static Status prepare(const Arguments& p, arch::sm90::OutputMap& map) noexcept {
     map.usable = false;
+    map.has_c = p.beta != 0;
     if constexpr (has_boxes) {
       const bool aligned = reinterpret_cast<std::uintptr_t>(p.d.data) % 16 == 0;
       if (p.out_index != nullptr ||
@@ -93,12 +99,13 @@ class WgmmaStore {
                                             const Arguments& arguments,
                                             const EpilogueType& epilogue,
                                             index_t at) {
-    const TileStore<Out, EpilogueType> store(arguments, work, epilogue);
-    constexpr auto pieces = std::make_integer_sequence<index_t, ceil_div(Cols, side)>{};
-    if (arguments.beta == 0)
-      store_pieces<false>(acc, work, arguments, store, at, pieces);
+    constexpr auto rounds = std::make_integer_sequence<index_t, ceil_div(pieces, round_pieces)>{};
+    if (work.k_extent == 0)  // nothing was multiplied: acc was never written
+      store_zero_rounds(acc, work, arguments, epilogue, at);
+    else if (output_.has_c)
+      store_rounds<true>(acc, work, arguments, epilogue, at, rounds);
     else
-      store_pieces<true>(acc, work, arguments, store, at, pieces);
+      store_rounds<false>(acc, work, arguments, epilogue, at, rounds);
   }
 
   /// Returns when all stores have been made.
@@ -115,91 +122,131 @@ class WgmmaStore {
     return static_cast<index_t>(threadIdx.x) % lanes;
   }
 
+  // Pieces are laid out and handed over in rounds, so that two barriers serve several.
+  static constexpr index_t pieces = ceil_div(Cols, side);  // of an atom
+  static constexpr index_t round_pieces = buffers >= 4 && pieces % 2 == 0 ? 2 : 1;
+  static constexpr index_t round_buffers = buffers / round_pieces;
+
   /// A fold, not a loop: nvcc 13.0 left the loop rolled, and the accumulator in local memory.
-  template <bool HasC, index_t... Pieces>
-  RG_DEVICE RG_FORCE_INLINE void store_pieces(const Atom& acc,
+  template <bool HasC, index_t... Rounds>
+  RG_DEVICE RG_FORCE_INLINE void store_rounds(const Atom& acc,
                                               const Work& work,
                                               const Arguments& arguments,
-                                              const Store& store,
+                                              const EpilogueType& epilogue,
                                               index_t at,
-                                              std::integer_sequence<index_t, Pieces...>) {
-    (store_piece<HasC, Pieces>(acc, work, arguments, store, at), ...);
+                                              std::integer_sequence<index_t, Rounds...>) {
+    constexpr auto in_round = std::make_integer_sequence<index_t, round_pieces>{};
+    (store_round<HasC, false, Rounds * round_pieces>(
+         acc, work, arguments, epilogue, at, Rounds * round_pieces, in_round),
+     ...);
   }
 
-  template <bool HasC, index_t Piece>
-  RG_DEVICE RG_FORCE_INLINE void store_piece(const Atom& acc,
+  /// The same for a product of zero, which takes nothing of the accumulator: a loop.
+  RG_DEVICE RG_FORCE_INLINE void store_zero_rounds(const Atom& acc,
+                                                   const Work& work,
+                                                   const Arguments& arguments,
+                                                   const EpilogueType& epilogue,
+                                                   index_t at) {
+    constexpr auto in_round = std::make_integer_sequence<index_t, round_pieces>{};
+#pragma unroll 1
+    for (index_t first = 0; first < pieces; first += round_pieces)
+      store_round<true, true, 0>(acc, work, arguments, epilogue, at, first, in_round);
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE index_t piece_begin_row(index_t piece, index_t at) {
+    return Swapped ? piece * side : at;
+  }
+  static RG_DEVICE RG_FORCE_INLINE index_t piece_begin_col(index_t piece, index_t at) {
+    return Swapped ? at : piece * side;
+  }
+
+  /// `First` of the accumulator's pieces; `first` of the tile's.
+  template <bool HasC, bool Zero, index_t First, index_t... I>
+  RG_DEVICE RG_FORCE_INLINE void store_round(const Atom& acc,
                                              const Work& work,
                                              const Arguments& arguments,
-                                             const Store& store,
-                                             index_t at) {
-    const index_t row = Swapped ? Piece * side : at;
-    const index_t col = Swapped ? at : Piece * side;
-    if (row >= work.rows || col >= work.cols) return;
+                                             const EpilogueType& epilogue,
+                                             index_t at,
+                                             index_t first,
+                                             std::integer_sequence<index_t, I...>) {
+    if (piece_begin_row(first, at) >= work.rows || piece_begin_col(first, at) >= work.cols) return;
     if constexpr (!staged) {
-      store_from_registers<HasC, Piece>(acc, work, store, row, col);
+      (store_from_registers<Zero, First + I>(
+           acc, work, Store(arguments, work, epilogue), at, first + I),
+       ...);
     } else {
-      if (has_boxes && issues()) arch::sm90::wait_stores_read<buffers - 1>();
-      arch::sm90::named_barrier<lanes>(barrier_);  // the buffer is free
-      if constexpr (half_float)
-        stage_matrices<HasC, Piece>(acc, work, store, row, col);
-      else
-        stage_elements<HasC, Piece>(acc, work, store, row, col);
+      if (has_boxes && issues()) arch::sm90::wait_stores_read<round_buffers - 1>();
+      arch::sm90::named_barrier<lanes>(barrier_);  // the buffers are free
+      (stage<HasC, Zero, First + I>(
+           acc, work, Store(arguments, work, epilogue), at, first + I, buffer(I)),
+       ...);
       arch::sm90::fence_shared_for_async_proxy();
-      arch::sm90::named_barrier<lanes>(barrier_);  // the piece is whole
-      if (has_boxes && output_.usable && (ClipsRows || row + side <= work.rows)) {
-        if (issues()) {
-          RG_UNROLL
-          for (index_t b = 0; b < boxes; ++b)
-            if (col + b * box_cols < work.cols)
-              arch::sm90::store_box(output_,
-                                    buffer() + static_cast<std::uint32_t>(b * box_bytes),
-                                    static_cast<index_t>(work.col_begin) + col + b * box_cols,
-                                    static_cast<index_t>(work.row_begin) + row,
-                                    arguments.d.stride.slab == 0 ? 0
-                                                                 : static_cast<index_t>(work.slab));
-        }
-      } else {
-        store_by_lanes(work, store, row, col);
-      }
-      // A batch for every piece, empty or not: batches are counted to know when a buffer is free.
+      arch::sm90::named_barrier<lanes>(barrier_);  // the pieces are whole
+      (hand_over(work, arguments, epilogue, at, first + I, buffer(I)), ...);
+      // A batch for every round, empty or not: batches are counted to know when a buffer is free.
       if (has_boxes && issues()) arch::sm90::commit_stores();
-      if (++buffer_ == buffers) buffer_ = 0;
+      if (++round_ == round_buffers) round_ = 0;
     }
   }
 
-  [[nodiscard]] RG_DEVICE RG_FORCE_INLINE std::uint32_t buffer() const {
-    return staging_ + static_cast<std::uint32_t>(buffer_ * piece_bytes);
+  /// Sends a piece to memory: by the copy engine, or row by row.
+  RG_DEVICE RG_FORCE_INLINE void hand_over(const Work& work,
+                                           const Arguments& arguments,
+                                           const EpilogueType& epilogue,
+                                           index_t at,
+                                           index_t piece,
+                                           std::uint32_t buffer) {
+    const index_t row = piece_begin_row(piece, at);
+    const index_t col = piece_begin_col(piece, at);
+    if (row >= work.rows || col >= work.cols) return;
+    if (has_boxes && output_.usable && (ClipsRows || row + side <= work.rows)) {
+      if (!issues()) return;
+      RG_UNROLL
+      for (index_t b = 0; b < boxes; ++b)
+        if (col + b * box_cols < work.cols)
+          arch::sm90::store_box(
+              output_,
+              buffer + static_cast<std::uint32_t>(b * box_bytes),
+              static_cast<index_t>(work.col_begin) + col + b * box_cols,
+              static_cast<index_t>(work.row_begin) + row,
+              arguments.d.stride.slab == 0 ? 0 : static_cast<index_t>(work.slab));
+    } else {
+      store_by_lanes(work, Store(arguments, work, epilogue), row, col, buffer);
+    }
+  }
+
+  /// Shared address of the i-th buffer of this round.
+  [[nodiscard]] RG_DEVICE RG_FORCE_INLINE std::uint32_t buffer(index_t i) const {
+    return staging_ + static_cast<std::uint32_t>((round_ * round_pieces + i) * piece_bytes);
   }
 
   /// Two elements of the accumulator after the epilogue: neighbours of a row, or of a column if
   /// swapped. Elements outside the work are whatever: they are not stored, nor is memory read for
   /// them.
   template <bool HasC>
-  static RG_DEVICE RG_FORCE_INLINE Chunk<Out, 2> finished(
+  static RG_DEVICE RG_FORCE_INLINE Chunk<float, 2> finished(
       const Work& work, const Store& store, index_t row, index_t col, float first, float second) {
-    if (work.k_extent == 0) first = second = 0;  // nothing was multiplied: never written
     if constexpr (pure && !HasC) {
-      return store.finish(row, col, Chunk<float, 2>{{first, second}}, nullptr, 0);
+      return store.unrounded(row, col, Chunk<float, 2>{{first, second}}, nullptr, 0);
     } else if constexpr (Swapped) {
-      const Chunk<Out, 1> a = finished_one<HasC, 1>(work, store, row, col, {{first}});
-      const Chunk<Out, 1> b = finished_one<HasC, 1>(work, store, row + 1, col, {{second}});
-      return {{a[0], b[0]}};
+      return {{finished_one<HasC, 1>(work, store, row, col, {{first}})[0],
+               finished_one<HasC, 1>(work, store, row + 1, col, {{second}})[0]}};
     } else {
       return finished_one<HasC, 2>(work, store, row, col, {{first, second}});
     }
   }
 
   template <bool HasC, int Width>
-  static RG_DEVICE RG_FORCE_INLINE Chunk<Out, Width> finished_one(
+  static RG_DEVICE RG_FORCE_INLINE Chunk<float, Width> finished_one(
       const Work& work, const Store& store, index_t row, index_t col, Chunk<float, Width> acc) {
     if (row >= work.rows || col >= work.cols) return {};
     if constexpr (HasC) {
       const offset_t to = store.out_row(row);
       if (to < 0) return {};
-      return store.finish(
+      return store.unrounded(
           row, col, acc, store.c_address(to, col), min_of(index_t{Width}, work.cols - col));
     } else {
-      return store.finish(row, col, acc, nullptr, 0);
+      return store.unrounded(row, col, acc, nullptr, 0);
     }
   }
 
@@ -217,10 +264,35 @@ class WgmmaStore {
   template <index_t Piece>
   static constexpr index_t elems_of = min_of(piece_elems, Cols / 2 - Piece * piece_elems);
 
+  /// Lays out one piece, finished, in shared memory.
+  template <bool HasC, bool Zero, index_t Piece>
+  static RG_DEVICE RG_FORCE_INLINE void stage(const Atom& acc,
+                                              const Work& work,
+                                              const Store& store,
+                                              index_t at,
+                                              index_t piece,
+                                              std::uint32_t buffer) {
+    const index_t row = piece_begin_row(piece, at);
+    const index_t col = piece_begin_col(piece, at);
+    if (row >= work.rows || col >= work.cols) return;
+    const auto pair = [&](index_t elem) {
+      const index_t e = Piece * piece_elems + elem;
+      return finished<HasC>(work,
+                            store,
+                            row + piece_row(elem),
+                            col + piece_col(elem),
+                            Zero ? 0.0F : acc[e],
+                            Zero ? 0.0F : acc[e + 1]);
+    };
+    if constexpr (half_float)
+      stage_matrices<elems_of<Piece>>(pair, buffer);
+    else
+      stage_elements<elems_of<Piece>>(pair, buffer);
+  }
+
   /// 16-bit outputs: four 8 x 8 matrices at a time, two slices of the accumulator.
-  template <bool HasC, index_t Piece>
-  RG_DEVICE RG_FORCE_INLINE void stage_matrices(
-      const Atom& acc, const Work& work, const Store& store, index_t row, index_t col) {
+  template <index_t Elems, class Pair>
+  static RG_DEVICE RG_FORCE_INLINE void stage_matrices(const Pair& pair, std::uint32_t buffer) {
     // Matrices 0 and 1 are the upper and lower 8 rows of one slice, 2 and 3 of the next. This lane
     // gives the address of one row of one of them; slices lie 8 columns (a unit) apart, or 8 rows.
     const index_t matrix = lane() % 32 / 8;
@@ -229,20 +301,15 @@ class WgmmaStore {
     const index_t box_row = Swapped ? matrix / 2 * 8 + line : warp * 16 + matrix % 2 * 8 + line;
     const index_t unit = Swapped ? warp * 2 + matrix % 2 : matrix / 2;
     const std::uint32_t address =
-        buffer() + static_cast<std::uint32_t>(BoxMap::unit(box_row, unit) * BoxMap::unit_bytes);
+        buffer + static_cast<std::uint32_t>(BoxMap::unit(box_row, unit) * BoxMap::unit_bytes);
     RG_UNROLL
-    for (index_t slice = 0; slice < elems_of<Piece> / slice_elems; slice += 2) {
+    for (index_t slice = 0; slice < Elems / slice_elems; slice += 2) {
       std::uint32_t matrices[4];
       RG_UNROLL
       for (index_t m = 0; m < 4; ++m) {
-        const index_t elem = slice * slice_elems + m * 2;
-        const Chunk<Out, 2> pair = finished<HasC>(work,
-                                                  store,
-                                                  row + piece_row(elem),
-                                                  col + piece_col(elem),
-                                                  acc[Piece * piece_elems + elem],
-                                                  acc[Piece * piece_elems + elem + 1]);
-        matrices[m] = bit_as<std::uint32_t>(pair);
+        const Chunk<float, 2> value = pair(slice * slice_elems + m * 2);
+        matrices[m] = std::is_same_v<Out, bf16> ? arch::simt::round_pair_to_bf16(value[0], value[1])
+                                                : arch::simt::round_pair_to_fp16(value[0], value[1]);
       }
       const std::uint32_t step = static_cast<std::uint32_t>(slice);
       arch::sm90::store_matrices<Swapped>(
@@ -252,42 +319,37 @@ class WgmmaStore {
   }
 
   /// Other outputs: element by element.
-  template <bool HasC, index_t Piece>
-  RG_DEVICE RG_FORCE_INLINE void stage_elements(
-      const Atom& acc, const Work& work, const Store& store, index_t row, index_t col) {
+  template <index_t Elems, class Pair>
+  static RG_DEVICE RG_FORCE_INLINE void stage_elements(const Pair& pair, std::uint32_t buffer) {
     RG_UNROLL
-    for (index_t elem = 0; elem < elems_of<Piece>; elem += 2) {
+    for (index_t elem = 0; elem < Elems; elem += 2) {
       const index_t r = piece_row(elem);
       const index_t c = piece_col(elem);
-      const Chunk<Out, 2> pair = finished<HasC>(work,
-                                                store,
-                                                row + r,
-                                                col + c,
-                                                acc[Piece * piece_elems + elem],
-                                                acc[Piece * piece_elems + elem + 1]);
+      const Chunk<float, 2> value = pair(elem);
+      const Out first = round_to<Out>(value[0]);
+      const Out second = round_to<Out>(value[1]);
       if constexpr (Swapped) {
-        *staged_element(r, c) = pair[0];
-        *staged_element(r + 1, c) = pair[1];
+        *staged_element(buffer, r, c) = first;
+        *staged_element(buffer, r + 1, c) = second;
       } else {
-        struct alignas(2 * elem_bytes) Pair {
-          Chunk<Out, 2> chunk;
+        struct alignas(2 * elem_bytes) OutPair {
+          Out value[2];
         };
-        *reinterpret_cast<Pair*>(staged_element(r, c)) = Pair{pair};
+        *reinterpret_cast<OutPair*>(staged_element(buffer, r, c)) = OutPair{{first, second}};
       }
     }
   }
 
-  [[nodiscard]] RG_DEVICE RG_FORCE_INLINE Out* staged_element(index_t row, index_t col) const {
+  [[nodiscard]] static RG_DEVICE RG_FORCE_INLINE Out* staged_element(std::uint32_t buffer,
+                                                                     index_t row,
+                                                                     index_t col) {
     const index_t at = col / box_cols * box_bytes + BoxMap::offset(row, col % box_cols * elem_bytes);
-    return static_cast<Out*>(
-        __cvta_shared_to_generic(buffer() + static_cast<std::uint32_t>(at)));
+    return static_cast<Out*>(__cvta_shared_to_generic(buffer + static_cast<std::uint32_t>(at)));
   }
 
   /// Any alignment, stride and scatter: rows in units of 16 bytes, one a lane.
-  RG_DEVICE RG_FORCE_INLINE void store_by_lanes(const Work& work,
-                                                const Store& store,
-                                                index_t row,
-                                                index_t col) const {
+  static RG_DEVICE RG_FORCE_INLINE void store_by_lanes(
+      const Work& work, const Store& store, index_t row, index_t col, std::uint32_t buffer) {
     constexpr index_t unit_elems = BoxMap::unit_bytes / elem_bytes;
     constexpr index_t units_per_row = side / unit_elems;
     constexpr index_t rows_per_step = lanes / units_per_row;
@@ -299,27 +361,31 @@ class WgmmaStore {
 #pragma unroll 1
     for (index_t r = lane() / units_per_row; r < side && row + r < work.rows; r += rows_per_step) {
       const offset_t to = store.out_row(row + r);
-      if (to >= 0) store.put(to, col + c, reinterpret_cast<const Unit*>(staged_element(r, c))->chunk);
+      if (to >= 0)
+        store.put(
+            to, col + c, reinterpret_cast<const Unit*>(staged_element(buffer, r, c))->chunk);
     }
   }
 
-  template <bool HasC, index_t Piece>
-  static RG_DEVICE RG_FORCE_INLINE void store_from_registers(
-      const Atom& acc, const Work& work, const Store& store, index_t row, index_t col) {
+  template <bool Zero, index_t Piece>
+  static RG_DEVICE RG_FORCE_INLINE void store_from_registers(const Atom& acc,
+                                                             const Work& work,
+                                                             const Store& store,
+                                                             index_t at,
+                                                             index_t piece) {
     RG_UNROLL
     for (index_t elem = 0; elem < elems_of<Piece>; ++elem) {
-      const index_t r = row + piece_row(elem);
-      const index_t c = col + piece_col(elem);
-      if (r >= work.rows || c >= work.cols) continue;
-      const float value = work.k_extent > 0 ? acc[Piece * piece_elems + elem] : 0.0F;
-      store(r, c, Chunk<float, 1>{{value}});
+      const index_t row = piece_begin_row(piece, at) + piece_row(elem);
+      const index_t col = piece_begin_col(piece, at) + piece_col(elem);
+      if (row < work.rows && col < work.cols)
+        store(row, col, Chunk<float, 1>{{Zero ? 0.0F : acc[Piece * piece_elems + elem]}});
     }
   }
 
   std::uint32_t staging_;
   const arch::sm90::OutputMap& output_;
   index_t barrier_;
-  index_t buffer_ = 0;
+  index_t round_ = 0;
 };
 
 #endif

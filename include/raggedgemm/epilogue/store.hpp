@@ -87,6 +87,13 @@ class TileStore {
   template <class Compute, int Width>
   RG_HOST_DEVICE Chunk<T, Width> finish(
       index_t row, index_t col, const Chunk<Compute, Width>& acc, const T* c, index_t count) const {
+    return round(unrounded(row, col, acc, c, count));
+  }
+
+  /// The same before the rounding.
+  template <class Compute, int Width>
+  RG_HOST_DEVICE Chunk<Compute, Width> unrounded(
+      index_t row, index_t col, const Chunk<Compute, Width>& acc, const T* c, index_t count) const {
     Chunk<Compute, Width> value;
     RG_UNROLL
     for (int v = 0; v < Width; ++v) value[v] = alpha<Compute>() * acc[v];
@@ -100,7 +107,7 @@ class TileStore {
     if (!work_.is_tail)
       value = epilogue_.transform(
           value, OutputPosition{work_.slab, work_.row_begin + row, work_.col_begin + col});
-    return round(value);
+    return value;
   }
 
  private:
@@ -129,15 +136,15 @@ class TileStore {
   static RG_HOST_DEVICE Chunk<T, Width> round(const Chunk<Compute, Width>& value) {
     constexpr bool half_float = std::is_same_v<T, bf16> || std::is_same_v<T, fp16>;
     Chunk<T, Width> out;
-    if constexpr (arch::simt::rounds_pairs && half_float && std::is_same_v<Compute, float>) {
+    if constexpr (arch::simt::rounds_pairs && half_float && std::is_same_v<Compute, float> &&
+                  Width % 2 == 0) {
       RG_UNROLL
       for (int v = 0; v < Width; v += 2) {
-        const float next = v + 1 < Width ? value[v + 1] : 0.0F;
         const std::uint32_t pair = std::is_same_v<T, bf16>
-                                       ? arch::simt::round_pair_to_bf16(value[v], next)
-                                       : arch::simt::round_pair_to_fp16(value[v], next);
+                                       ? arch::simt::round_pair_to_bf16(value[v], value[v + 1])
+                                       : arch::simt::round_pair_to_fp16(value[v], value[v + 1]);
         out[v].bits = static_cast<std::uint16_t>(pair);
-        if (v + 1 < Width) out[v + 1].bits = static_cast<std::uint16_t>(pair >> 16);
+        out[v + 1].bits = static_cast<std::uint16_t>(pair >> 16);
       }
     } else {
       RG_UNROLL

@@ -36,6 +36,31 @@ struct Batch {
         ++instance_;
         enter_instance();
       }
+      place(tile, work);
+      return true;
+    }
+
+    /// The same for a tile of each lane's own; tiles increase with the lane.
+    RG_EXEC_CHECK_DISABLE
+    RG_HOST_DEVICE bool decode_each(offset_t tile, Work& work) {
+      const offset_t tiles = offset_t{tile_rows_} * tile_cols_;
+      bool open = true;  // this lane has no answer yet
+      for (;;) {
+        if (open && tile - tiles_before_ < tiles * written_) {
+          place(tile, work);
+          open = false;
+        }
+        if (Wave::ballot(open) == 0) return true;
+        if (instance_ + 1 >= instance_count_) return !open;
+        tiles_before_ += tiles * written_;
+        ++instance_;
+        enter_instance();
+      }
+    }
+
+   private:
+    RG_HOST_DEVICE void place(offset_t tile, Work& work) const {
+      const offset_t tiles = offset_t{tile_rows_} * tile_cols_;
       const offset_t batch = (tile - tiles_before_) / tiles;
       const TileCoordinate where = arguments_.order.map(
           static_cast<index_t>(tile - tiles_before_ - batch * tiles), tile_rows_, tile_cols_);
@@ -48,10 +73,8 @@ struct Batch {
       work.k_extent = work.is_tail ? 0 : arguments_.depth;
       work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
       work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
-      return true;
     }
 
-   private:
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE void enter_instance() {
       live_ = arguments_.slabs;

@@ -32,7 +32,22 @@ struct Contracting {
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE bool decode(offset_t tile, Work& work) {
       GroupPosition at;
-      if (!cursor_.seek(tile, TilesOf{offset_t{tile_rows_} * tile_cols_}, at)) return false;
+      if (!cursor_.seek(tile, tiles_of(), at)) return false;
+      place(at, work);
+      return true;
+    }
+
+    /// The same for a tile of each lane's own; tiles increase with the lane.
+    RG_EXEC_CHECK_DISABLE
+    RG_HOST_DEVICE bool decode_each(offset_t tile, Work& work) {
+      GroupPosition at;
+      if (!cursor_.seek_each(tile, tiles_of(), at)) return false;
+      place(at, work);
+      return true;
+    }
+
+   private:
+    RG_HOST_DEVICE void place(const GroupPosition& at, Work& work) const {
       const TileCoordinate where =
           arguments_.order.map(static_cast<index_t>(at.tile), tile_rows_, tile_cols_);
       work.slab = at.group - arguments_.group_offset;
@@ -44,16 +59,17 @@ struct Contracting {
       work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
       if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(at.instance);
       work.is_tail = false;
-      return true;
     }
 
-   private:
     struct TilesOf {
       offset_t tiles_per_group;
       RG_HOST_DEVICE offset_t operator()(offset_t, bool is_tail) const {
         return is_tail ? 0 : tiles_per_group;  // rows of no group take part in nothing
       }
     };
+    [[nodiscard]] RG_HOST_DEVICE TilesOf tiles_of() const {
+      return {offset_t{tile_rows_} * tile_cols_};
+    }
 
     const Arguments& arguments_;
     GroupCursor<Wave> cursor_;

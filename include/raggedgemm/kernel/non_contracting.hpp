@@ -31,7 +31,22 @@ struct NonContracting {
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE bool decode(offset_t tile, Work& work) {
       GroupPosition at;
-      if (!cursor_.seek(tile, TilesOf{tile_cols_, arguments_.tail == Tail::keep}, at)) return false;
+      if (!cursor_.seek(tile, tiles_of(), at)) return false;
+      place(at, work);
+      return true;
+    }
+
+    /// The same for a tile of each lane's own; tiles increase with the lane.
+    RG_EXEC_CHECK_DISABLE
+    RG_HOST_DEVICE bool decode_each(offset_t tile, Work& work) {
+      GroupPosition at;
+      if (!cursor_.seek_each(tile, tiles_of(), at)) return false;
+      place(at, work);
+      return true;
+    }
+
+   private:
+    RG_HOST_DEVICE void place(const GroupPosition& at, Work& work) const {
       const index_t tile_rows = static_cast<index_t>(ceil_div(at.extent, offset_t{BlockM}));
       const TileCoordinate where =
           arguments_.order.map(static_cast<index_t>(at.tile), tile_rows, tile_cols_);
@@ -45,10 +60,8 @@ struct NonContracting {
       work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
       if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(at.instance);
       work.is_tail = at.is_tail;
-      return true;
     }
 
-   private:
     struct TilesOf {
       index_t tile_cols;
       bool keep_tail;
@@ -57,6 +70,9 @@ struct NonContracting {
         return ceil_div(extent, offset_t{BlockM}) * tile_cols;
       }
     };
+    [[nodiscard]] RG_HOST_DEVICE TilesOf tiles_of() const {
+      return {tile_cols_, arguments_.tail == Tail::keep};
+    }
 
     const Arguments& arguments_;
     GroupCursor<Wave> cursor_;

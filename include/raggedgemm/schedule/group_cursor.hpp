@@ -63,24 +63,42 @@ class GroupCursor {
     for (;;) {
       while (tile >= window_tiles_end_ && next_window(tiles_of)) {
       }
-      position.instance = instance_;
       if (tile < window_tiles_end_) {
         find_in_window(tile, position);
         return true;
       }
-      position.group = groups_.count;
-      position.begin = sum_;
-      position.extent = ragged_extent_ - sum_;
-      position.tile = tile - window_tiles_end_;
-      position.is_tail = true;
+      tail_position(tile, position);
       const offset_t tail_tiles = tiles_of(position.extent, true);
       if (position.tile < tail_tiles) return true;
-      if (instance_ + 1 >= instance_count_) return false;
-      ++instance_;
-      groups_.first_entry = first_entry_ + instances_->offsets(instance_).groups;
-      next_group_ = 0;
-      sum_ = 0;
-      window_tiles_end_ += tail_tiles;
+      if (!next_instance(tail_tiles)) return false;
+    }
+  }
+
+  /// As seek(), but every lane asks for a tile of its own and gets an answer of its own: tiles
+  /// increase with the lane, and the first lane's from the last one's of the call before.
+  RG_EXEC_CHECK_DISABLE
+  template <class TilesOf>
+  RG_HOST_DEVICE bool seek_each(offset_t tile, const TilesOf& tiles_of, GroupPosition& position) {
+    bool open = true;  // this lane has no answer yet
+    for (;;) {
+      const bool here = open && tile < window_tiles_end_;
+      if (Wave::ballot(here) != 0) {
+        GroupPosition found;
+        find_each_in_window(tile, found);
+        if (here) {
+          position = found;
+          open = false;
+        }
+      }
+      if (Wave::ballot(open) == 0) return true;
+      if (next_window(tiles_of)) continue;
+      const offset_t tail_tiles = tiles_of(ragged_extent_ - sum_, true);
+      if (open && tile - window_tiles_end_ < tail_tiles) {
+        tail_position(tile, position);
+        open = false;
+      }
+      if (Wave::ballot(open) == 0) return true;
+      if (!next_instance(tail_tiles)) return !open;
     }
   }
 
@@ -96,6 +114,26 @@ class GroupCursor {
  private:
   [[nodiscard]] RG_HOST_DEVICE bool outside_shard(offset_t group) const {
     return group < shard_begin_ || group >= shard_end_;
+  }
+
+  RG_HOST_DEVICE void tail_position(offset_t tile, GroupPosition& position) const {
+    position.group = groups_.count;
+    position.begin = sum_;
+    position.extent = ragged_extent_ - sum_;
+    position.tile = tile - window_tiles_end_;
+    position.instance = instance_;
+    position.is_tail = true;
+  }
+
+  /// Goes past the tail of this instance; false when it is the last one.
+  RG_HOST_DEVICE bool next_instance(offset_t tail_tiles) {
+    if (instance_ + 1 >= instance_count_) return false;
+    ++instance_;
+    groups_.first_entry = first_entry_ + instances_->offsets(instance_).groups;
+    next_group_ = 0;
+    sum_ = 0;
+    window_tiles_end_ += tail_tiles;
+    return true;
   }
 
   struct NoTiles {
@@ -128,13 +166,33 @@ class GroupCursor {
   RG_HOST_DEVICE void find_in_window(offset_t tile, GroupPosition& position) const {
     // Lanes are in order, so the lanes that start at or before the tile are a prefix, and the last
     // of them holds it (a later empty group would start past it).
-    const offset_t first_tile = window_tiles_begin_ + lane_tiles_before_;
-    const std::uint64_t started = Wave::ballot(lane_in_range_ && first_tile <= tile);
-    const index_t owner = Wave::last_set(started);
+    const std::uint64_t started = Wave::ballot(lane_in_range_ && lane_first_tile() <= tile);
+    take_from(Wave::last_set(started), tile, position);
+  }
+
+  /// The same for a tile of each lane's own, by bisection. Lanes whose tile is not in the window
+  /// get an answer without meaning.
+  RG_EXEC_CHECK_DISABLE
+  RG_HOST_DEVICE void find_each_in_window(offset_t tile, GroupPosition& position) const {
+    const offset_t first = lane_in_range_ ? lane_first_tile() : offset_t{1} << 62;
+    index_t owner = 0;
+    RG_UNROLL
+    for (index_t step = Wave::lanes / 2; step > 0; step /= 2)
+      if (Wave::broadcast(first, owner + step) <= tile) owner += step;
+    take_from(owner, tile, position);
+  }
+
+  [[nodiscard]] RG_HOST_DEVICE offset_t lane_first_tile() const {
+    return window_tiles_begin_ + lane_tiles_before_;
+  }
+
+  RG_EXEC_CHECK_DISABLE
+  RG_HOST_DEVICE void take_from(index_t owner, offset_t tile, GroupPosition& position) const {
     position.group = window_begin_ + owner;
     position.begin = Wave::broadcast(lane_begin_, owner);
     position.extent = Wave::broadcast(lane_extent_, owner);
-    position.tile = tile - Wave::broadcast(first_tile, owner);
+    position.tile = tile - Wave::broadcast(lane_first_tile(), owner);
+    position.instance = instance_;
     position.is_tail = outside_shard(position.group);
   }
 

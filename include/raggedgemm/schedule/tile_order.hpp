@@ -30,10 +30,11 @@ struct TileOrder {
     if (chiplets > 1) tile = chiplet_remap(tile, tile_rows * tile_cols);
     const index_t across = column_bands != 0 ? tile_cols : tile_rows;
     const index_t along = column_bands != 0 ? tile_rows : tile_cols;
-    // A band of full width holds supergroup * along tiles; the product may pass 31 bits.
-    const offset_t band_tiles = offset_t{supergroup} * along;
-    const index_t band_begin =
-        static_cast<index_t>(tile / band_tiles) * supergroup;  // first tile across
+    // A band of full width holds supergroup * along tiles. Where that passes 31 bits, every tile is
+    // in the first band (a division of 64 bits costs a GPU some 100 instructions).
+    const index_t band_tiles =
+        static_cast<index_t>(min_of(offset_t{supergroup} * along, offset_t{0x7FFFFFFF}));
+    const index_t band_begin = tile / band_tiles * supergroup;  // first tile across
     const index_t width = min_of(supergroup, across - band_begin);
     const index_t in_band = tile - band_begin * along;
     const index_t second = in_band / width;

@@ -32,6 +32,7 @@ struct OperandMap {
 struct OutputMap {
   CUtensorMap map;
   bool usable;  ///< false: the copy engine cannot store this output, and `map` is empty
+  bool has_c;   ///< the call reads C
 };
 inline constexpr index_t output_box_rows = 64;
 
