@@ -67,8 +67,8 @@
 #define RG_HOST_X86 0
 #endif
 
-// A loop that must be unrolled in device code: register arrays need constant indices. In nvcc's host
-// pass nothing will do: its front end does not know GCC's pragma, nor GCC the front end's.
+// A loop that must be unrolled in device code: register arrays need constant indices. In nvcc's
+// host pass nothing will do: its front end does not know GCC's pragma, nor GCC the front end's.
 #if RG_PLATFORM_CUDA && !defined(__CUDA_ARCH__) && !defined(__clang__)
 #define RG_UNROLL
 #elif RG_PLATFORM_CUDA || RG_PLATFORM_HIP || defined(__clang__)

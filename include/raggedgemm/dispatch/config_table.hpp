@@ -41,11 +41,11 @@ inline constexpr std::array config_table{
     // Hopper: TMA + WGMMA.
     // As many rows as a group has, in steps of 32, are best, but for groups of 257 to 384: three tiles of 128
     // rows take less time there than 256 and the rest.
-    ConfigRow{"wgmma_nn_128x256x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 257, 384,
+    ConfigRow{"wgmma_nn_128x256x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 257, 384,
               {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
                .layout = Layout::nn, .supergroup = 8},
               16, false, true, "bench/hopper_check"},
-    ConfigRow{"wgmma_nt_128x256x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 257, 384,
+    ConfigRow{"wgmma_nt_128x256x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 257, 384,
               {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
                .layout = Layout::nt, .supergroup = 8},
               16, false, true, "bench/hopper_check"},

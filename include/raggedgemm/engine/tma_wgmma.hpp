@@ -47,8 +47,8 @@ struct RingPosition {
 /// Computes output tiles with TMA and WGMMA, persistent blocks, one per multiprocessor.
 ///
 /// WGMMA multiplies 64 rows by up to 256 columns. As written, the tile's rows take the side of 64;
-/// `swapped` puts its columns (the weights) there, and its rows (the tokens) ride the other side, as
-/// many as the work has in steps of 32: a group's last tile costs what it holds.
+/// `swapped` puts its columns (the weights) there, and its rows (the tokens) ride the other side,
+/// as many as the work has in steps of 32: a group's last tile costs what it holds.
 ///
 /// Operands are 16-bit, in the layout of the config, 16-byte aligned (selection checks). Sums run
 /// in depth order in f32, so the result is bitwise repeatable. Tiles start where their work says;
@@ -78,8 +78,8 @@ struct TmaWgmma {
   static constexpr index_t n_step = swapped ? 32 : n_side;  // of the columns multiplied
   static constexpr index_t atom_rows = arch::sm90::AccumulatorMap::rows;
   static constexpr index_t atoms = m_side / (groups_per_tile * atom_rows);
-  static constexpr index_t work_slots = 4;                         // tiles decoded ahead
-  static constexpr index_t elems_per_lane = atoms * n_side / 2;    // of the accumulator
+  static constexpr index_t work_slots = 4;                       // tiles decoded ahead
+  static constexpr index_t elems_per_lane = atoms * n_side / 2;  // of the accumulator
   // A block starts with 3 x 168 registers for each lane of a warpgroup, and the roles share them
   // out. The decoding warp takes 88 without spills; a large accumulator leaves it less.
   static constexpr index_t consumer_registers = elems_per_lane <= 128 ? 208 : 232;
@@ -111,22 +111,24 @@ struct TmaWgmma {
                 "TileConfig.block_k must be 64 for tma_wgmma: one 128-byte swizzle row of 16-bit");
   static_assert(tile.tiles_at_once == 1 || tile.tiles_at_once == consumers,
                 "TileConfig.tiles_at_once must be 1 or 2 for tma_wgmma");
-  static_assert(m_side % (groups_per_tile * atom_rows) == 0,
-                "TileConfig.block_m (block_n if swapped) must be a multiple of 128 for tma_wgmma, of "
-                "64 with two tiles at once");
+  static_assert(
+      m_side % (groups_per_tile * atom_rows) == 0,
+      "TileConfig.block_m (block_n if swapped) must be a multiple of 128 for tma_wgmma, of "
+      "64 with two tiles at once");
   static_assert(n_side % 64 == 0 && n_side <= 256,
                 "TileConfig.block_n (block_m if swapped) must be a multiple of 64 up to 256 for "
                 "tma_wgmma");
-  static_assert(!swapped || (a_major == Major::k && !ragged_depth && !ping_pong),
-                "TileConfig.swapped needs a layout of nn or nt, ragged rows or batches, and one tile "
-                "at once");
+  static_assert(
+      !swapped || (a_major == Major::k && !ragged_depth && !ping_pong),
+      "TileConfig.swapped needs a layout of nn or nt, ragged rows or batches, and one tile "
+      "at once");
   static_assert(tile.layout != Layout::strided,
                 "TileConfig.layout must name the operand layout for tma_wgmma; got strided");
   static_assert(!ragged_depth || tile.layout == Layout::tn,
                 "TileConfig.layout must be tn for contracting: the depth tail is cleared by rows");
 
-  /// Work as the roles hand it on, in two 16-byte words: selection keeps coordinates below 2^31, and
-  /// calls with outer dimensions away.
+  /// Work as the roles hand it on, in two 16-byte words: selection keeps coordinates below 2^31,
+  /// and calls with outer dimensions away.
   struct alignas(16) WorkSlot {
     std::int32_t slab, row_begin, col_begin, k_begin;
     std::int32_t k_extent, rows;
@@ -326,8 +328,7 @@ struct TmaWgmma {
                                  row + r,
                                  k,
                                  a_shared ? 0 : slab);
-          load<b_major, b_box>(
-              shared.b[at.slot], prepared.b, full, col, k, b_shared ? 0 : slab);
+          load<b_major, b_box>(shared.b[at.slot], prepared.b, full, col, k, b_shared ? 0 : slab);
         }
         __syncwarp();
         at.advance();
@@ -378,8 +379,13 @@ struct TmaWgmma {
       if (ping_pong) shared.turn[group].wait((tile_count / consumers & 1) ^ (group ^ 1));
       Accumulator acc;
       multiply_cols<n_step>(acc, work, shared, at, group);
-      store_atoms(
-          store, acc, work, arguments, epilogue, group, std::make_integer_sequence<index_t, atoms>{});
+      store_atoms(store,
+                  acc,
+                  work,
+                  arguments,
+                  epilogue,
+                  group,
+                  std::make_integer_sequence<index_t, atoms>{});
     }
     store.finish();
   }

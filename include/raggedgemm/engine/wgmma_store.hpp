@@ -26,12 +26,11 @@ namespace engine {
 /// The store of one consumer warpgroup, piece by piece: 64 rows x 64 columns of a tile.
 ///
 /// `StagingBytes` of shared memory hold one piece or several, which the copy engine may still read
-/// while the next is laid out. `Cols`: columns of an atom, WGMMA's N side. `Swapped`: that side holds the tile's rows, and
-/// WGMMA's 64 rows are columns of the tile. `ClipsRows`: rows past the work's last one lie outside
-/// the output, so the copy engine drops them; otherwise they belong to another group and the lanes
-/// store the piece.
-/// Requires: one object for a warpgroup over the whole kernel, all of its lanes together, and
-/// finish() at the end.
+/// while the next is laid out. `Cols`: columns of an atom, WGMMA's N side. `Swapped`: that side
+/// holds the tile's rows, and WGMMA's 64 rows are columns of the tile. `ClipsRows`: rows past the
+/// work's last one lie outside the output, so the copy engine drops them; otherwise they belong to
+/// another group and the lanes store the piece. Requires: one object for a warpgroup over the whole
+/// kernel, all of its lanes together, and finish() at the end.
 template <class Out,
           class EpilogueType,
           index_t Cols,
@@ -81,8 +80,7 @@ class WgmmaStore {
       constexpr DType dtype = std::is_same_v<Out, bf16>   ? DType::bf16
                               : std::is_same_v<Out, fp16> ? DType::f16
                                                           : DType::f32;
-      return arch::sm90::make_output_map(
-          map, dtype, p.d.data, p.d.stride, p.rows, p.cols, p.slabs);
+      return arch::sm90::make_output_map(map, dtype, p.d.data, p.d.stride, p.rows, p.cols, p.slabs);
     } else {
       return {};
     }
@@ -204,12 +202,11 @@ class WgmmaStore {
       RG_UNROLL
       for (index_t b = 0; b < boxes; ++b)
         if (col + b * box_cols < work.cols)
-          arch::sm90::store_box(
-              output_,
-              buffer + static_cast<std::uint32_t>(b * box_bytes),
-              static_cast<index_t>(work.col_begin) + col + b * box_cols,
-              static_cast<index_t>(work.row_begin) + row,
-              arguments.d.stride.slab == 0 ? 0 : static_cast<index_t>(work.slab));
+          arch::sm90::store_box(output_,
+                                buffer + static_cast<std::uint32_t>(b * box_bytes),
+                                static_cast<index_t>(work.col_begin) + col + b * box_cols,
+                                static_cast<index_t>(work.row_begin) + row,
+                                arguments.d.stride.slab == 0 ? 0 : static_cast<index_t>(work.slab));
     } else {
       store_by_lanes(work, Store(arguments, work, epilogue), row, col, buffer);
     }
@@ -308,13 +305,14 @@ class WgmmaStore {
       RG_UNROLL
       for (index_t m = 0; m < 4; ++m) {
         const Chunk<float, 2> value = pair(slice * slice_elems + m * 2);
-        matrices[m] = std::is_same_v<Out, bf16> ? arch::simt::round_pair_to_bf16(value[0], value[1])
-                                                : arch::simt::round_pair_to_fp16(value[0], value[1]);
+        matrices[m] = std::is_same_v<Out, bf16>
+                          ? arch::simt::round_pair_to_bf16(value[0], value[1])
+                          : arch::simt::round_pair_to_fp16(value[0], value[1]);
       }
       const std::uint32_t step = static_cast<std::uint32_t>(slice);
-      arch::sm90::store_matrices<Swapped>(
-          Swapped ? address + step * (8 * BoxMap::row_bytes) : address ^ (step * BoxMap::unit_bytes),
-          matrices);
+      arch::sm90::store_matrices<Swapped>(Swapped ? address + step * (8 * BoxMap::row_bytes)
+                                                  : address ^ (step * BoxMap::unit_bytes),
+                                          matrices);
     }
   }
 
@@ -343,7 +341,8 @@ class WgmmaStore {
   [[nodiscard]] static RG_DEVICE RG_FORCE_INLINE Out* staged_element(std::uint32_t buffer,
                                                                      index_t row,
                                                                      index_t col) {
-    const index_t at = col / box_cols * box_bytes + BoxMap::offset(row, col % box_cols * elem_bytes);
+    const index_t at =
+        col / box_cols * box_bytes + BoxMap::offset(row, col % box_cols * elem_bytes);
     return static_cast<Out*>(__cvta_shared_to_generic(buffer + static_cast<std::uint32_t>(at)));
   }
 
@@ -362,17 +361,13 @@ class WgmmaStore {
     for (index_t r = lane() / units_per_row; r < side && row + r < work.rows; r += rows_per_step) {
       const offset_t to = store.out_row(row + r);
       if (to >= 0)
-        store.put(
-            to, col + c, reinterpret_cast<const Unit*>(staged_element(buffer, r, c))->chunk);
+        store.put(to, col + c, reinterpret_cast<const Unit*>(staged_element(buffer, r, c))->chunk);
     }
   }
 
   template <bool Zero, index_t Piece>
-  static RG_DEVICE RG_FORCE_INLINE void store_from_registers(const Atom& acc,
-                                                             const Work& work,
-                                                             const Store& store,
-                                                             index_t at,
-                                                             index_t piece) {
+  static RG_DEVICE RG_FORCE_INLINE void store_from_registers(
+      const Atom& acc, const Work& work, const Store& store, index_t at, index_t piece) {
     RG_UNROLL
     for (index_t elem = 0; elem < elems_of<Piece>; ++elem) {
       const index_t row = piece_begin_row(piece, at) + piece_row(elem);

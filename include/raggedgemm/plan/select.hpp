@@ -183,6 +183,17 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
       chosen.fast ? "" : "; SLOW: no matrix instructions",
       chosen.provenance);
   text += line;
+  if (chosen.config.engine == EngineId::tma_wgmma) {
+    const char* const reason =
+        p.scatters ? "scatters"
+                   : arch::sm90::why_not_tma_store(
+                         p.d, bytes_of(p.out_dtype), p.d_alignment_bytes, p.rows, p.cols, p.slabs);
+    if (reason != nullptr) {
+      std::snprintf(
+          line, sizeof line, "  out is stored by the lanes, not the copy engine: %s\n", reason);
+      text += line;
+    }
+  }
   const Result<Device> device = set.device != nullptr ? set.device() : Result<Device>(Device{});
   for (index_t row = 0; row < config_rows && device.ok(); ++row) {
     if (row == plan.kernel.row) continue;

@@ -78,4 +78,22 @@ TEST_CASE("TMA reads the contiguous dimension that the layout names", "[arch][bf
   CHECK(t.slabs == 4);
 }
 
+TEST_CASE("TMA stores aligned outputs of 2 and 4 bytes an element, and no other", "[arch][host]") {
+  const auto refuses = [](const Strides& d, std::int32_t elem_bytes, std::int32_t alignment) {
+    return arch::sm90::why_not_tma_store(d, elem_bytes, alignment, 64, 256, 4) != nullptr;
+  };
+  CHECK_FALSE(refuses({64 * 256, 256, 1}, 2, 16));
+  CHECK_FALSE(refuses({64 * 256, 256, 1}, 4, 16));
+  CHECK_FALSE(refuses({0, 264, 1}, 2, 16));
+  CHECK_FALSE(refuses({64 * 260, 260, 1}, 4, 16));
+  CHECK(refuses({64 * 256, 256, 1}, 1, 16));
+  CHECK(refuses({64 * 256, 256, 1}, 8, 16));
+  CHECK(refuses({64 * 256, 256, 1}, 2, 8));
+  CHECK(refuses({64 * 256, 1, 64}, 2, 16));    // columns are not contiguous
+  CHECK(refuses({64 * 260, 260, 1}, 2, 16));   // a pitch of 520 bytes
+  CHECK(refuses({64 * 256, 128, 1}, 2, 16));   // rows that overlap
+  CHECK(refuses({-64 * 256, 256, 1}, 2, 16));  // slabs in reverse
+  CHECK(refuses({64 * 256, -256, 1}, 2, 16));
+}
+
 }  // namespace

@@ -63,6 +63,26 @@ std::vector<Work> decode_in_wave(const Arguments& arguments, offset_t blocks) {
   return all;
 }
 
+/// The same with a tile of each lane's own.
+template <class VariantType, index_t Lanes>
+std::vector<Work> decode_each_in_wave(const Arguments& arguments, offset_t blocks) {
+  using Wave = EmulatedWave<Lanes>;
+  std::vector<Work> all;
+  for (offset_t block = 0; block < blocks; ++block) {
+    Wave::run([&](index_t lane) {
+      typename VariantType::template Decoder<block_m, block_n, Wave> decoder(arguments);
+      RoundRobin tiles(block + lane * blocks, Lanes * blocks);
+      for (bool more = true; more;) {
+        Work work;
+        const bool mine = decoder.decode_each(tiles.next(), work);
+        if (mine) all.push_back(work);
+        more = Wave::ballot(mine) != 0;
+      }
+    });
+  }
+  return all;
+}
+
 /// A random call: extents in tile terms, groups, tile order.
 struct Draw {
   Arguments arguments;
@@ -212,6 +232,9 @@ void check_many(const Check& check) {
     const std::string text64 =
         check(draw, decode_in_wave<VariantType, 64>(draw.arguments, draw.blocks));
     if (!text64.empty()) FAIL("64 lanes, seed " << seed << ": " << text64);
+    const std::string each =
+        check(draw, decode_each_in_wave<VariantType, 32>(draw.arguments, draw.blocks));
+    if (!each.empty()) FAIL("a tile a lane, seed " << seed << ": " << each);
   }
   SUCCEED();
 }

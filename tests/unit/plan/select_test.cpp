@@ -121,6 +121,20 @@ TEST_CASE("Selection takes a matrix-core row for an aligned problem and falls ba
   }
 }
 
+TEST_CASE("explain() says when the copy engine cannot store the output", "[plan][host]") {
+  const auto rows = rows_of(Platform::cuda, yes);
+  const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>);
+  Problem p = dense(8192, 512, 1024, 8);
+  const Result<Plan> aligned = make_plan(p, {}, set);
+  REQUIRE(aligned.ok());
+  CHECK(!contains(explain(aligned.value(), set), "stored by the lanes"));
+  p.d.row = 1027;
+  const Result<Plan> odd = make_plan(p, {}, set);
+  REQUIRE(odd.ok());
+  CHECK(config_row(odd.value().kernel.row).fast);
+  CHECK(contains(explain(odd.value(), set), "stored by the lanes"));
+}
+
 TEST_CASE("Selection never takes a row of another architecture", "[plan][host]") {
   const auto rows = rows_of(Platform::cuda, yes);
   for (const auto device :

@@ -95,6 +95,56 @@ std::string walk_emulated(const Groups& groups,
   return text;
 }
 
+/// The same for seek_each(): a lane takes every `Lanes`-th tile.
+template <class Wave>
+std::string walk_each(const Groups& groups,
+                      const std::vector<Range>& ranges,
+                      offset_t extent,
+                      bool with_tail,
+                      offset_t first,
+                      offset_t step,
+                      int at_most) {
+  GroupCursor<Wave> cursor(groups, extent);
+  std::string text;
+  bool more = true;  // in any lane
+  for (offset_t tile = first + Wave::lane() * step; more && at_most-- > 0;
+       tile += Wave::lanes * step) {
+    GroupPosition got;
+    GroupPosition needed;
+    const bool found = cursor.seek_each(tile, TilesOf{with_tail}, got);
+    const bool exists = scan(ranges, extent, with_tail, tile, needed);
+    more = Wave::ballot(found) != 0;
+    if (found != exists)
+      text = "tile " + std::to_string(tile) + ": end of the tiles";
+    else if (found && !same(got, needed))
+      text = "tile " + std::to_string(tile) + ": group " + std::to_string(got.group) + ", needed " +
+             std::to_string(needed.group);
+  }
+  return text;
+}
+
+TEST_CASE("GroupCursor finds a tile of each lane's own", "[schedule][host]") {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    Random random(seed);
+    const offset_t extent = random.one_in(10) ? offset_t{1} << 40 : random.between(0, 400);
+    const offset_t near[] = {0, 1, 31, 32, 33, 63, 64, 65, 96, 128, 129, 200};
+    const Sizes sizes = random_sizes(random, near[random.between(0, 11)], extent);
+    const GroupSizes groups(sizes.data(), static_cast<offset_t>(sizes.size()));
+    const std::vector<Range> ranges = ranges_of(sizes, GroupKind::sizes, extent);
+    const offset_t step =
+        extent > 1000 ? random.between(1, offset_t{1} << 33) : random.between(1, 9);
+    const offset_t first = random.between(0, 3);
+    std::string text = walk_each<arch::host::Wave>(groups, ranges, extent, true, first, step, 200);
+    EmulatedWave<32>::run([&](index_t lane) {
+      const std::string mine =
+          walk_each<EmulatedWave<32>>(groups, ranges, extent, seed % 2 == 0, first, step, 8);
+      if (!mine.empty()) text = "lane " + std::to_string(lane) + ", " + mine;
+    });
+    if (!text.empty()) FAIL("seed " << seed << ": " << text << ", sizes " << text_of(sizes));
+  }
+  SUCCEED();
+}
+
 TEST_CASE("GroupCursor agrees with a plain scan for thousands of size vectors",
           "[schedule][host]") {
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {

@@ -1,71 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// The staging tile's swizzle is a bijection, and no phase of a store or load meets a bank twice.
+// The swizzle of output boxes is a bijection, and no phase of a store or load meets a bank twice.
 
 #include "raggedgemm/tile/swizzle.hpp"
 
 #include <set>
 #include <vector>
 
-#include "raggedgemm/arch/sm90/lane_map.hpp"
 #include "support/catch.hpp"
 
 namespace {
 
 using namespace raggedgemm;
-using Staging = StagingMap<16>;
-constexpr index_t banks = 32;  // of 4 bytes
+constexpr index_t rows = 64;
+constexpr index_t units = BoxMap::units_per_row;
 
-TEST_CASE("StagingMap is a bijection that keeps 16-byte units together", "[tile][host]") {
-  std::vector<int> met(static_cast<std::size_t>(Staging::elems), 0);
+/// The four-byte banks of one unit.
+index_t first_bank(index_t row, index_t unit) {
+  return BoxMap::unit(row, unit) * BoxMap::unit_bytes / 4 % 32;
+}
+
+TEST_CASE("BoxMap is a bijection that keeps 16-byte units together", "[tile][host]") {
+  std::vector<int> met(static_cast<std::size_t>(rows * BoxMap::row_bytes), 0);
   int failures = 0;
-  for (index_t row = 0; row < Staging::rows; ++row)
-    for (index_t col = 0; col < Staging::cols; ++col) {
-      const index_t at = Staging::offset(row, col);
-      if (at < 0 || at >= Staging::elems) {
-        ++failures;
-        continue;
-      }
-      ++met[static_cast<std::size_t>(at)];
-      if (at % Staging::unit_elems != col % Staging::unit_elems) ++failures;
+  for (index_t row = 0; row < rows; ++row)
+    for (index_t byte = 0; byte < BoxMap::row_bytes; ++byte) {
+      const index_t at = BoxMap::offset(row, byte);
+      if (at / BoxMap::row_bytes != row) ++failures;
+      if (at % BoxMap::unit_bytes != byte % BoxMap::unit_bytes) ++failures;
+      if (at >= 0 && at < rows * BoxMap::row_bytes) ++met[static_cast<std::size_t>(at)];
     }
   for (const int count : met) failures += count == 1 ? 0 : 1;
   CHECK(failures == 0);
 }
 
-TEST_CASE("a warp stores its fragment without bank conflicts", "[tile][host]") {
-  using Map = arch::sm90::AccumulatorMap;
-  constexpr index_t phase_lanes = 16;  // 8-byte stores are served for half a warp at a time
+TEST_CASE("BoxMap exchanges units as the copy engine does", "[tile][host]") {
+  int failures = 0;
+  for (index_t row = 0; row < rows; ++row)
+    for (index_t unit = 0; unit < units; ++unit) {
+      const index_t plain = row * BoxMap::row_bytes + unit * BoxMap::unit_bytes;
+      if (BoxMap::unit(row, unit) * BoxMap::unit_bytes != (plain ^ (plain >> 7 & 7) << 4))
+        ++failures;
+    }
+  CHECK(failures == 0);
+}
+
+TEST_CASE("the rows of an 8 x 16-byte matrix lie in different banks", "[tile][host]") {
   int conflicts = 0;
-  for (index_t elem = 0; elem < Map::elems_per_lane(Staging::cols); elem += Map::pair)
-    for (index_t phase = 0; phase < 32; phase += phase_lanes) {
+  for (index_t unit = 0; unit < units; ++unit)
+    for (index_t begin = 0; begin < rows; begin += 8) {
       std::set<index_t> met;
-      for (index_t lane = phase; lane < phase + phase_lanes; ++lane)
-        for (index_t i = 0; i < Map::pair; ++i)
-          if (!met.insert(Staging::offset(Map::row(lane, elem), Map::col(lane, elem + i)) % banks)
-                   .second)
-            ++conflicts;
+      for (index_t row = begin; row < begin + 8; ++row)
+        if (!met.insert(first_bank(row, unit)).second) ++conflicts;
     }
   CHECK(conflicts == 0);
 }
 
-TEST_CASE("lanes load their row chunks without bank conflicts", "[tile][host]") {
-  constexpr index_t phase_lanes = 8;  // 16-byte loads are served for a quarter of a warp at a time
-  for (const index_t width : {4, 8}) {
-    CAPTURE(width);
-    int conflicts = 0;
-    const index_t chunks_per_row = Staging::cols / width;
-    for (index_t unit = 0; unit < width; unit += Staging::unit_elems)
-      for (index_t begin = 0; begin < Staging::elems / width; begin += phase_lanes) {
-        std::set<index_t> met;
-        for (index_t chunk = begin; chunk < begin + phase_lanes; ++chunk)
-          for (index_t i = 0; i < Staging::unit_elems; ++i) {
-            const index_t col = chunk % chunks_per_row * width + unit + i;
-            if (!met.insert(Staging::offset(chunk / chunks_per_row, col) % banks).second)
-              ++conflicts;
-          }
-      }
-    CHECK(conflicts == 0);
+TEST_CASE("lanes read the units of a row from different banks", "[tile][host]") {
+  int conflicts = 0;
+  for (index_t row = 0; row < rows; ++row) {
+    std::set<index_t> met;
+    for (index_t unit = 0; unit < units; ++unit)
+      if (!met.insert(first_bank(row, unit)).second) ++conflicts;
   }
+  CHECK(conflicts == 0);
 }
 
 }  // namespace

@@ -19,13 +19,13 @@ namespace arch::sm90 {
 template <bool Transposed>
 RG_DEVICE RG_FORCE_INLINE void store_matrices(std::uint32_t address, const std::uint32_t (&m)[4]) {
   if constexpr (Transposed)
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                     address),
-                 "r"(m[0]),
-                 "r"(m[1]),
-                 "r"(m[2]),
-                 "r"(m[3])
-                 : "memory");
+    asm volatile(
+        "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+        "r"(m[0]),
+        "r"(m[1]),
+        "r"(m[2]),
+        "r"(m[3])
+        : "memory");
   else
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
                  "r"(m[0]),

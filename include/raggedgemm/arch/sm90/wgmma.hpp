@@ -70,8 +70,8 @@ struct MultiplyName<DType::f16> {
   static constexpr char text[] = "f32.f16.f16";
 };
 
-// The instruction's registers and operands by its columns: every 32 columns add 16 registers. Written
-// out because asm text is a literal.
+// The instruction's registers and operands by its columns: every 32 columns add 16 registers.
+// Written out because asm text is a literal.
 // clang-format off
 #define RG_SM90_REGISTERS_32 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define RG_SM90_REGISTERS_64 RG_SM90_REGISTERS_32 ", " "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
