@@ -477,12 +477,12 @@ void check(const Case& c, const char* row_name, const E& epilogue, const float* 
   }
 }
 
-/// The Hopper rows of the config table for a variant.
+/// The Hopper rows of this program (the core rows) for a variant.
 template <rg::Variant V>
 std::vector<const char*> rows_for() {
   std::vector<const char*> names;
   for (index_t row = 0; row < rg::config_rows; ++row)
-    if (rg::config_row(row).config.engine == rg::EngineId::tma_wgmma &&
+    if (rg::config_row(row).config.engine == rg::EngineId::tma_wgmma && rg::config_row(row).core &&
         (rg::config_row(row).variants & rg::bit_of(V)) != 0)
       names.push_back(rg::config_row(row).name);
   return names;

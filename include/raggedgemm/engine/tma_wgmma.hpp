@@ -18,7 +18,6 @@
 #include "raggedgemm/engine/wgmma_store.hpp"
 #include "raggedgemm/numeric/convert.hpp"
 #include "raggedgemm/problem/problem.hpp"
-#include "raggedgemm/schedule/tile_source.hpp"
 #include "raggedgemm/tile/arguments.hpp"
 
 namespace raggedgemm {
@@ -236,14 +235,16 @@ struct TmaWgmma {
   /// in each lane, because a tile of a small group is multiplied faster than one lane decodes.
   static RG_DEVICE RG_FORCE_INLINE void decode_tiles(const Arguments& arguments, Shared& shared) {
     typename VariantType::template Decoder<tile.block_m, tile.block_n, Wave> decoder(arguments);
-    RoundRobin tiles(blockIdx.x + Wave::lane() * offset_t{gridDim.x},
-                     Wave::lanes * offset_t{gridDim.x});
     RingPosition<work_slots> at;
-    for (;;) {
+    offset_t first = blockIdx.x;
+    // Small batches first: the groups up to a batch's last tile are read before its first tile is
+    // known, and the other roles wait for that one.
+    for (index_t width = 2;; width = min_of(2 * width, Wave::lanes)) {
       Work work;
-      const bool more = decoder.decode_each(tiles.next(), work);
+      const index_t turn_of_lane = min_of(Wave::lane(), width - 1);
+      const bool more = decoder.decode_each(first + turn_of_lane * offset_t{gridDim.x}, work);
       const std::uint64_t tiles_left = Wave::ballot(more);
-      for (index_t turn = 0; turn < Wave::lanes; ++turn) {
+      for (index_t turn = 0; turn < width; ++turn) {
         shared.work_empty[at.slot].wait(at.parity ^ 1);
         if (Wave::lane() == turn) {
           shared.work[at.slot] = slot_of(work, more);
@@ -253,6 +254,7 @@ struct TmaWgmma {
         at.advance();
         if ((tiles_left >> turn & 1) == 0) return;
       }
+      first += width * offset_t{gridDim.x};
     }
   }
 

@@ -37,7 +37,7 @@ struct Contracting {
       return true;
     }
 
-    /// The same for a tile of each lane's own; tiles increase with the lane.
+    /// The same for a tile of each lane's own; tiles do not decrease with the lane.
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE bool decode_each(offset_t tile, Work& work) {
       GroupPosition at;

@@ -74,8 +74,8 @@ class GroupCursor {
     }
   }
 
-  /// As seek(), but every lane asks for a tile of its own and gets an answer of its own: tiles
-  /// increase with the lane, and the first lane's from the last one's of the call before.
+  /// As seek(), but every lane asks for a tile of its own and gets an answer of its own. Tiles must
+  /// not decrease from lane to lane, nor from the last lane to the first one of the next call.
   RG_EXEC_CHECK_DISABLE
   template <class TilesOf>
   RG_HOST_DEVICE bool seek_each(offset_t tile, const TilesOf& tiles_of, GroupPosition& position) {
@@ -130,6 +130,7 @@ class GroupCursor {
     if (instance_ + 1 >= instance_count_) return false;
     ++instance_;
     groups_.first_entry = first_entry_ + instances_->offsets(instance_).groups;
+    has_upcoming_ = false;
     next_group_ = 0;
     sum_ = 0;
     window_tiles_end_ += tail_tiles;
@@ -140,7 +141,11 @@ class GroupCursor {
     RG_HOST_DEVICE offset_t operator()(offset_t, bool) const { return 0; }
   };
 
-  /// Loads the next Wave::lanes sizes; false when none are left.
+  [[nodiscard]] RG_HOST_DEVICE offset_t load_size(offset_t group) const {
+    return group < groups_.count ? groups_.size(group, ragged_extent_) : 0;
+  }
+
+  /// Takes the next Wave::lanes sizes; false when none are left.
   RG_EXEC_CHECK_DISABLE
   template <class TilesOf>
   RG_HOST_DEVICE bool next_window(const TilesOf& tiles_of) {
@@ -148,7 +153,10 @@ class GroupCursor {
     window_begin_ = next_group_;
     const offset_t group = window_begin_ + Wave::lane();
     lane_in_range_ = group < groups_.count;
-    const offset_t size = lane_in_range_ ? groups_.size(group, ragged_extent_) : 0;
+    const offset_t size = has_upcoming_ ? upcoming_size_ : load_size(group);
+    // The window after this one is on its way while this one is summed.
+    upcoming_size_ = load_size(group + Wave::lanes);
+    has_upcoming_ = true;
     const offset_t size_end = Wave::inclusive_sum(size);
     lane_begin_ = min_of(sum_ + size_end - size, ragged_extent_);
     lane_extent_ = min_of(sum_ + size_end, ragged_extent_) - lane_begin_;
@@ -204,12 +212,14 @@ class GroupCursor {
   offset_t instance_count_ = 1;
   offset_t first_entry_ = 0;
   offset_t instance_ = 0;
-  offset_t next_group_ = 0;          // first group not yet loaded
+  offset_t next_group_ = 0;          // first group not yet taken
   offset_t sum_ = 0;                 // clamped sum of all loaded groups
   offset_t window_begin_ = 0;        // group of lane 0
   offset_t window_tiles_begin_ = 0;  // tiles before the window
   offset_t window_tiles_end_ = 0;
   // One group a lane:
+  bool has_upcoming_ = false;
+  offset_t upcoming_size_ = 0;  // of the next window
   bool lane_in_range_ = false;
   offset_t lane_begin_ = 0;
   offset_t lane_extent_ = 0;
