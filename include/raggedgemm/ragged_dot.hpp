@@ -103,6 +103,7 @@ inline Status check_groups(const Groups& groups, offset_t slabs, const Options& 
 
 template <Variant V, class Lhs, class Rhs, class Out>
 void set_types(Call<V, Lhs, Rhs, Out>& call) {
+  static_assert(sizeof(Types<Lhs, Rhs, Out>) > 0);  // checks the combination
   call.problem.variant = V;
   call.problem.lhs_dtype = dtype_of<Lhs>;
   call.problem.rhs_dtype = dtype_of<Rhs>;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "raggedgemm/arch/simt/round_pair.hpp"
+#include "raggedgemm/base/wrapping.hpp"
 #include "raggedgemm/epilogue/transform.hpp"
 #include "raggedgemm/numeric/convert.hpp"
 #include "raggedgemm/tile/arguments.hpp"
@@ -14,7 +15,8 @@
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
 
-/// Writes chunks of one output tile: D = round(epilogue(alpha·acc + beta·C)).
+/// Writes chunks of one output tile: D = round(epilogue(alpha·acc + beta·C)). s32 accumulators
+/// wrap, and take alpha and beta as whole numbers, cut towards zero and at the ends of the range.
 template <class T, class EpilogueType>
 class TileStore {
  public:
@@ -77,13 +79,13 @@ class TileStore {
       index_t row, index_t col, const Chunk<Compute, Width>& acc, const T* c, index_t count) const {
     Chunk<Compute, Width> value;
     RG_UNROLL
-    for (int v = 0; v < Width; ++v) value[v] = alpha<Compute>() * acc[v];
+    for (int v = 0; v < Width; ++v) value[v] = detail::multiply(alpha<Compute>(), acc[v]);
     if (beta<Compute>() != Compute{}) {
       RG_UNROLL
       for (int v = 0; v < Width; ++v)
         if (v < count)
-          value[v] +=
-              beta<Compute>() * static_cast<Compute>(Element<T>::widen(c[v * c_strides_.col]));
+          value[v] = detail::multiply_add(
+              beta<Compute>(), from_c<Compute>(c[v * c_strides_.col]), value[v]);
     }
     if (!work_.is_tail)
       value = epilogue_.transform(
@@ -94,17 +96,27 @@ class TileStore {
  private:
   template <class Compute>
   [[nodiscard]] RG_HOST_DEVICE Compute alpha() const {
-    if constexpr (std::is_same_v<Compute, double> || std::is_integral_v<Compute>)
-      return static_cast<Compute>(alpha_f64_);
-    else
-      return static_cast<Compute>(alpha_);
+    return factor<Compute>(alpha_, alpha_f64_);
   }
   template <class Compute>
   [[nodiscard]] RG_HOST_DEVICE Compute beta() const {
-    if constexpr (std::is_same_v<Compute, double> || std::is_integral_v<Compute>)
-      return static_cast<Compute>(beta_f64_);
+    return factor<Compute>(beta_, beta_f64_);
+  }
+  template <class Compute>
+  static RG_HOST_DEVICE Compute factor(float narrow, double wide) {
+    if constexpr (std::is_integral_v<Compute>)
+      return detail::to_integer<Compute>(wide);
+    else if constexpr (std::is_same_v<Compute, double>)
+      return wide;
     else
-      return static_cast<Compute>(beta_);
+      return static_cast<Compute>(narrow);
+  }
+  template <class Compute>
+  static RG_HOST_DEVICE Compute from_c(T c) {
+    if constexpr (std::is_integral_v<Compute> && !std::is_integral_v<T>)
+      return detail::to_integer<Compute>(static_cast<double>(Element<T>::widen(c)));
+    else
+      return static_cast<Compute>(Element<T>::widen(c));
   }
 
   /// At most 16 bytes, so that one store instruction moves it where the address allows.

@@ -6,6 +6,7 @@
 #include "raggedgemm/arch/simt/lane_map.hpp"
 #include "raggedgemm/arch/simt/wave.hpp"
 #include "raggedgemm/base/chunk.hpp"
+#include "raggedgemm/base/wrapping.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
@@ -78,7 +79,8 @@ class Block {
         RG_UNROLL
         for (index_t j = 0; j < Map::chunks_per_lane; ++j) {
           RG_UNROLL
-          for (index_t v = 0; v < Map::chunk; ++v) acc_[i][j][v] += a[i] * b[j][v];
+          for (index_t v = 0; v < Map::chunk; ++v)
+            acc_[i][j][v] = detail::multiply_add(a[i], b[j][v], acc_[i][j][v]);
         }
       }
     }
