@@ -256,6 +256,10 @@ KernelSet kernels_for(const Call<V, Lhs, Rhs, Out>& call, const Options& options
 #endif
   KernelSet none;
   none.platform = where;
+  none.variant = V;
+  none.lhs_dtype = dtype_of<Lhs>;
+  none.rhs_dtype = dtype_of<Rhs>;
+  none.out_dtype = dtype_of<Out>;
   return none;
 }
 

@@ -13,8 +13,8 @@
 namespace fuzz {
 namespace integers {
 
-/// A kernel set with the host's row and no kernel.
-inline rg::KernelSet plan_kernels() {
+/// A kernel set for the problem with the host's row and no kernel.
+inline rg::KernelSet plan_kernels(const rg::Problem& p) {
   static rg::KernelEntry entry = [] {
     rg::KernelEntry e;
     e.row = host_config_row();
@@ -28,12 +28,16 @@ inline rg::KernelSet plan_kernels() {
   set.entries = &entry;
   set.count = 1;
   set.device = &rg::runtime::host::device;
+  set.variant = p.variant;
+  set.lhs_dtype = p.lhs_dtype;
+  set.rhs_dtype = p.rhs_dtype;
+  set.out_dtype = p.out_dtype;
   return set;
 }
 
 inline void check_plan_text(Input& in) {
   rg::Plan plan;
-  plan.kernel = plan_kernels().entries[0];
+  plan.kernel = plan_kernels({}).entries[0];
   rg::Problem& p = plan.problem;
   const auto extent = [&] { return in.one_in(8) ? in.hostile(100) : in.between(0, 300); };
   p.variant = static_cast<Variant>(in.byte() % 3);
@@ -60,7 +64,7 @@ inline void check_plan_text(Input& in) {
   plan.blocks = static_cast<index_t>(in.byte());
   plan.order = {static_cast<index_t>(in.byte() % 2), 8, 1};
   std::string text = rg::to_text(plan);
-  const rg::Result<rg::Plan> read = rg::plan_from_text(text, plan_kernels());
+  const rg::Result<rg::Plan> read = rg::plan_from_text(text, plan_kernels(p));
   const rg::Status valid = rg::validate(p);
   if (read.ok() != valid.ok())
     fail("plan_from_text says " + read.status().message() + ", validate says " + valid.message() +
@@ -80,7 +84,7 @@ inline void check_plan_text(Input& in) {
     }
     if (text.empty()) break;
   }
-  const rg::Result<rg::Plan> spoiled = rg::plan_from_text(text, plan_kernels());
+  const rg::Result<rg::Plan> spoiled = rg::plan_from_text(text, plan_kernels(p));
   if (spoiled.ok()) {
     const rg::Problem& q = spoiled.value().problem;
     for (const rg::OuterDims* dims : {&q.instances, &q.segments})

@@ -314,6 +314,10 @@ KernelSet kernels() noexcept {
   set.entries = entries.list.data();
   set.count = entries.count;
   set.platform = Where;
+  set.variant = VariantType::variant;
+  set.lhs_dtype = dtype_of<typename TypesType::lhs>;
+  set.rhs_dtype = dtype_of<typename TypesType::rhs>;
+  set.out_dtype = dtype_of<typename TypesType::out>;
   if constexpr (Where == Platform::host) {
     set.device = &runtime::host::device;
   } else {

@@ -317,6 +317,33 @@ TEST_CASE("A plan of another platform is refused", "[plan][host]") {
   }
 }
 
+TEST_CASE("A set of kernels of another variant or of other dtypes is refused", "[plan][host]") {
+  const Written w;
+  REQUIRE(w.read(w.text).ok());
+  KernelSet sets[] = {w.set, w.set, w.set, w.set};
+  sets[0].variant = Variant::batch;
+  sets[1].lhs_dtype = DType::bf16;
+  sets[2].rhs_dtype = DType::bf16;
+  sets[3].out_dtype = DType::bf16;
+  for (const KernelSet& set : sets) {
+    const Status status = plan_from_text(w.text, set).status();
+    INFO(status.message());
+    CHECK(status.code() == StatusCode::plan_mismatch);
+    CHECK(std::string(status.operand()) == "plan variant, lhs, rhs, out");
+  }
+  // The sets of real calls say what they are for.
+  const float x[1] = {};
+  float out[1];
+  const std::int32_t sizes[1] = {1};
+  const KernelSet batch = set_for(
+      describe_batch(view(x, 1, 1, 1), view(x, 1, 1, 1), GroupSizes(sizes, 1), view(out, 1, 1, 1)));
+  CHECK(plan_from_text(w.text, batch).status().code() == StatusCode::plan_mismatch);
+  bf16 narrow[1];
+  const KernelSet rounded =
+      set_for(describe(view(x, 1, 1), view(x, 1, 1, 1), GroupSizes(sizes, 1), view(narrow, 1, 1)));
+  CHECK(plan_from_text(w.text, rounded).status().code() == StatusCode::plan_mismatch);
+}
+
 TEST_CASE("A plan whose row this program does not hold is refused", "[plan][host]") {
   const Written w;
   const std::string name = config_row(w.plan.kernel.row).name;
@@ -353,6 +380,7 @@ TEST_CASE("A row is found by its name among rows of several architectures", "[pl
   set.entries = entries.data();
   set.count = static_cast<index_t>(entries.size());
   set.platform = Platform::hip;
+  set.lhs_dtype = set.rhs_dtype = set.out_dtype = DType::f32;
   Written w;
   int found = 0;
   for (const KernelEntry& entry : entries) {
