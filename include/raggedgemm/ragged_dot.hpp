@@ -87,6 +87,26 @@ Status describe_c(Strides& c, const View<O, Rank>& out, const Options& options) 
   return {};
 }
 
+/// The product's extent along the ragged dimension: `plain` from lhs; with a gather, where lhs may
+/// have any extent, what the options or else another operand say.
+inline offset_t ragged_extent_of(offset_t plain, offset_t other, const Options& options) {
+  if (options.lhs_index == nullptr) return plain;
+  return options.ragged_extent >= 0 ? options.ragged_extent : other;
+}
+
+/// options.ragged_extent, if given, is the product's.
+inline Status check_ragged_extent(offset_t extent, const Options& options) {
+  if (options.ragged_extent < 0) return {};
+  return same_extent(
+      "options.ragged_extent", options.ragged_extent, extent, "must be the product's extent");
+}
+
+/// The rows of out are the product's, unless a scatter decides where those go.
+inline Status check_out_rows(
+    const char* name, offset_t got, offset_t needed, const char* advice, const Options& options) {
+  return options.out_index != nullptr ? Status{} : same_extent(name, got, needed, advice);
+}
+
 /// Groups and slabs agree, or the slabs are a shard of the groups.
 inline Status check_groups(const Groups& groups, offset_t slabs, const Options& options) {
   if (options.group_offset < 0)
@@ -129,9 +149,9 @@ auto describe(const View<L, 2>& lhs,
               const Options& options = {}) {
   Call<Variant::non_contracting, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   Problem& p = call.problem;
-  const bool gathers = options.lhs_index != nullptr;  // then m is out's, lhs may have other rows
-  p.rows = gathers ? out.extent[0] : lhs.extent[0];
+  p.rows = detail::ragged_extent_of(lhs.extent[0], out.extent[0], options);
   p.lhs_extent = lhs.extent[0];
+  p.out_extent = out.extent[0];
   p.depth = lhs.extent[1];
   p.cols = rhs.extent[2];
   p.slabs = rhs.extent[0];
@@ -141,7 +161,8 @@ auto describe(const View<L, 2>& lhs,
   call.pointers = {lhs.data, rhs.data, out.data, groups};
   call.status = detail::first_error(
       detail::same_extent("rhs.k", rhs.extent[1], lhs.extent[1], "must equal lhs.k"),
-      detail::same_extent("out.m", out.extent[0], p.rows, "must equal lhs.m"),
+      detail::check_ragged_extent(p.rows, options),
+      detail::check_out_rows("out.m", out.extent[0], p.rows, "must equal lhs.m", options),
       detail::same_extent("out.n", out.extent[1], rhs.extent[2], "must equal rhs.n"),
       detail::check_groups(groups, rhs.extent[0], options),
       detail::describe_c(p.c, out, options));
@@ -159,9 +180,9 @@ auto describe_contracting(const View<L, 2>& lhs,
                           const Options& options = {}) {
   Call<Variant::contracting, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   Problem& p = call.problem;
-  const bool gathers = options.lhs_index != nullptr;  // then m is rhs's, lhs may have other rows
-  p.depth = gathers ? rhs.extent[0] : lhs.extent[0];
+  p.depth = detail::ragged_extent_of(lhs.extent[0], rhs.extent[0], options);
   p.lhs_extent = lhs.extent[0];
+  p.out_extent = out.extent[1];
   p.rows = lhs.extent[1];
   p.cols = rhs.extent[1];
   p.slabs = out.extent[0];
@@ -170,8 +191,9 @@ auto describe_contracting(const View<L, 2>& lhs,
   p.d = {out.stride[0], out.stride[1], out.stride[2]};
   call.pointers = {lhs.data, rhs.data, out.data, groups};
   call.status = detail::first_error(
+      detail::check_ragged_extent(p.depth, options),
       detail::same_extent("rhs.m", rhs.extent[0], p.depth, "must equal lhs.m"),
-      detail::same_extent("out.k", out.extent[1], lhs.extent[1], "must equal lhs.k"),
+      detail::check_out_rows("out.k", out.extent[1], lhs.extent[1], "must equal lhs.k", options),
       detail::same_extent("out.n", out.extent[2], rhs.extent[1], "must equal rhs.n"),
       detail::check_groups(groups, out.extent[0], options),
       detail::describe_c(p.c, out, options));
@@ -189,9 +211,9 @@ auto describe_batch(const View<L, 3>& lhs,
                     const Options& options = {}) {
   Call<Variant::batch, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   Problem& p = call.problem;
-  const bool gathers = options.lhs_index != nullptr;  // then b is out's, lhs may have other slabs
-  p.slabs = gathers ? out.extent[0] : lhs.extent[0];
+  p.slabs = detail::ragged_extent_of(lhs.extent[0], rhs.extent[0], options);
   p.lhs_extent = lhs.extent[0];
+  p.out_extent = out.extent[1];
   p.rows = lhs.extent[1];
   p.depth = lhs.extent[2];
   p.cols = rhs.extent[2];
@@ -200,10 +222,11 @@ auto describe_batch(const View<L, 3>& lhs,
   p.d = {out.stride[0], out.stride[1], out.stride[2]};
   call.pointers = {lhs.data, rhs.data, out.data, groups};
   call.status = detail::first_error(
+      detail::check_ragged_extent(p.slabs, options),
       detail::same_extent("rhs.b", rhs.extent[0], p.slabs, "must equal lhs.b"),
       detail::same_extent("rhs.k", rhs.extent[1], lhs.extent[2], "must equal lhs.k"),
       detail::same_extent("out.b", out.extent[0], p.slabs, "must equal lhs.b"),
-      detail::same_extent("out.m", out.extent[1], lhs.extent[1], "must equal lhs.m"),
+      detail::check_out_rows("out.m", out.extent[1], lhs.extent[1], "must equal lhs.m", options),
       detail::same_extent("out.n", out.extent[2], rhs.extent[2], "must equal rhs.n"),
       detail::describe_c(p.c, out, options));
   detail::set_types(call);

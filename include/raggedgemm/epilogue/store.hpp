@@ -28,13 +28,15 @@ class TileStore {
         d_(arguments.d.template at<T>(work.slab, 0, work.col_begin) + work.outer.d),
         c_(arguments.c.template at<const T>(work.slab, 0, work.col_begin) + work.outer.c),
         out_index_(arguments.out_index),
+        out_extent_(arguments.out_extent),
         d_strides_(arguments.d.stride),
         c_strides_(arguments.c.stride),
         alpha_(static_cast<float>(arguments.alpha)),
         beta_(static_cast<float>(arguments.beta)),
         alpha_f64_(arguments.alpha),
         beta_f64_(arguments.beta) {
-    if (work.is_tail) {  // the product is +0.0 there, whatever alpha is: negative, infinite or NaN
+    if (work.is_tail || work.k_extent == 0) {
+      // A sum of nothing is +0.0, whatever alpha is: negative, infinite or NaN.
       alpha_ = 0;
       alpha_f64_ = 0;
     } else if (arguments.group_alpha != nullptr) {
@@ -48,8 +50,9 @@ class TileStore {
   RG_HOST_DEVICE void operator()(index_t row, index_t col, const Chunk<Compute, Width>& acc) const {
     offset_t out_row = work_.row_begin + row;
     if (out_index_ != nullptr) {
-      out_row = out_index_[out_row];
-      if (out_row < 0) return;
+      const std::uint32_t to_row = static_cast<std::uint32_t>(out_index_[out_row]);
+      if (to_row >= out_extent_) return;  // negative entries, too: the extent ends at 2^31
+      out_row = to_row;
     }
     T* const to = d_ + out_row * d_strides_.row + col * d_strides_.col;
     const T* const c = c_ + out_row * c_strides_.row + col * c_strides_.col;
@@ -151,6 +154,7 @@ class TileStore {
   T* d_;        // row 0 of D, first column of the tile
   const T* c_;  // row 0 of C, first column of the tile
   const std::int32_t* out_index_;
+  std::uint32_t out_extent_;
   Strides d_strides_;
   Strides c_strides_;
   float alpha_;  // in the accumulator's type, so that f32 kernels hold no double

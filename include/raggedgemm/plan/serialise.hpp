@@ -72,7 +72,9 @@ void visit_plan(P& plan, Visitor& visit) {
   one("gathers", p.gathers);
   one("lhs_extent", p.lhs_extent);
   one("scatters", p.scatters);
+  one("out_extent", p.out_extent);
   one("group_offset", p.group_offset);
+  one("has_fault", p.has_fault);
   one("platform", plan.platform);
   one("arch", plan.arch);
   one("blocks", plan.blocks);
@@ -181,7 +183,7 @@ inline bool enums_in_range(const Plan& plan) {
 }  // namespace detail
 
 /// The first word of a plan's text; changes whenever the fields do.
-inline constexpr const char* plan_format = "raggedgemm-plan-1";
+inline constexpr const char* plan_format = "raggedgemm-plan-2";
 
 /// A plan as one line of text. Doubles are written in hexadecimal, so nothing is lost.
 inline std::string to_text(const Plan& plan) {

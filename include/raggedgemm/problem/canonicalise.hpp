@@ -93,6 +93,33 @@ inline Status check_dot_dims(const Tensor& lhs, const Tensor& rhs, const Dimensi
   return {};
 }
 
+/// Position of a lhs dimension among the non-contracting ones, in ascending order.
+inline index_t free_position(const DimensionNumbers& dims, index_t lhs_dim) {
+  index_t position = 0;
+  for (index_t d = 0; d < lhs_dim; ++d)
+    if (!dims.lhs_batch.holds(d) && !dims.lhs_contracting.holds(d)) ++position;
+  return position;
+}
+
+/// The extent of the ragged dimension where lhs is gathered along it: what the options say, else
+/// the operand that has the dimension, too; lhs's own where no other operand has it.
+inline offset_t gathered_extent(const Tensor& lhs,
+                                const Tensor& rhs,
+                                const MutableTensor& out,
+                                const DimensionNumbers& dims,
+                                const Options& options) {
+  if (options.ragged_extent >= 0) return options.ragged_extent;
+  const index_t ragged = dims.lhs_ragged[0];
+  const auto of = [&](const auto& tensor, index_t dim) {
+    return dim >= 0 && dim < tensor.rank ? tensor.extent[dim] : lhs.extent[ragged];
+  };
+  if (const index_t at = dims.lhs_contracting.position(ragged); at >= 0)
+    return of(rhs, at < dims.rhs_contracting.count ? dims.rhs_contracting[at] : -1);
+  if (const index_t at = dims.lhs_batch.position(ragged); at >= 0)
+    return of(rhs, at < dims.rhs_batch.count ? dims.rhs_batch[at] : -1);
+  return of(out, min_of(dims.lhs_batch.count, max_rank) + free_position(dims, ragged));
+}
+
 inline Variant variant_of(const DimensionNumbers& dims) {
   const index_t ragged = dims.lhs_ragged[0];
   if (dims.lhs_contracting.holds(ragged)) return Variant::contracting;
@@ -104,10 +131,15 @@ inline Variant variant_of(const DimensionNumbers& dims) {
 /// A general ragged dot as a Problem, with the twelve shape conditions checked in the order of
 /// their Status codes.
 ///
+/// options.lhs_index gathers lhs along its ragged dimension, whose extent is then free;
+/// options.out_index scatters the rows of the tile: the ragged dimension in the non-contracting
+/// variant, else the one lhs dimension that neither contracts nor is a batch. Both are the same for
+/// every index of all other dimensions.
+///
 /// Requires nothing of its arguments; errors: the shape conditions, negative_extent,
-/// extent_too_large, extent_mismatch (the output),
-/// unsupported_option (more than OuterDims::max_rank dimensions that cannot be merged).
-inline Result<Problem> canonicalise(const Tensor& lhs,
+/// extent_too_large, extent_mismatch (the output, options.ragged_extent), unsupported_option (more
+/// than OuterDims::max_rank dimensions that cannot be merged; a scatter without its one dimension).
+inline Result<Problem> canonicalise(const Tensor& given_lhs,
                                     const Tensor& rhs,
                                     const GroupTensor& groups,
                                     const MutableTensor& out,
@@ -115,12 +147,9 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
                                     const Options& options = {}) noexcept {
   using detail::DimGroup;
   const bool shard = options.group_offset >= 0;
-  if (options.lhs_index != nullptr || options.out_index != nullptr)
-    return Status{StatusCode::unsupported_option,
-                  "options.lhs_index, options.out_index",
-                  1,
-                  0,
-                  "gather and scatter exist for ragged_dot, _contracting and _batch"};
+  const bool gathers = options.lhs_index != nullptr;
+  const bool scatters = options.out_index != nullptr;
+  Tensor lhs = given_lhs;  // with the ragged extent of the product
   // The conditions that are JAX's own, in its order.
   if (dims.lhs_ragged.count != 1)
     return Status{StatusCode::ragged_dim_count,
@@ -143,6 +172,17 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
                   lhs.rank - 1,
                   "the ragged dimension must be one of lhs's"};
   const Variant variant = detail::variant_of(dims);
+  if (gathers) {
+    lhs.extent[ragged] = detail::gathered_extent(given_lhs, rhs, out, dims, options);
+    if (const Status status = detail::check_extents("options.ragged_extent", lhs); !status.ok())
+      return status;
+  }
+  if (options.ragged_extent >= 0 && options.ragged_extent != lhs.extent[ragged])
+    return Status{StatusCode::extent_mismatch,
+                  "options.ragged_extent",
+                  options.ragged_extent,
+                  lhs.extent[ragged],
+                  "must be the product's extent"};
   const bool no_groups = groups.groups.kind == GroupKind::none && variant == Variant::batch;
 
   // The prefix: extents and positions, in the order in which the description has them.
@@ -235,12 +275,12 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
     offset_t c;
   };
   const bool has_c = options.c.data != nullptr;
-  const auto next_out = [&](offset_t needed) -> OutStrides {
+  const auto next_out = [&](offset_t needed, bool scattered = false) -> OutStrides {
     if (out_dim >= out.rank) {
       ++out_dim;
       return {0, 0};
     }
-    if (out_status.ok() && out.extent[out_dim] != needed)
+    if (out_status.ok() && out.extent[out_dim] != needed && !scattered)
       out_status = {StatusCode::extent_mismatch,
                     "out",
                     out.extent[out_dim],
@@ -267,6 +307,7 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
   p.out_dtype = out.dtype;
   p.group_kind = no_groups ? GroupKind::none : groups.groups.kind;
   p.group_count = group_count;
+  p.lhs_extent = given_lhs.extent[ragged];
 
   if (variant == Variant::contracting) {
     p.slabs = group_count;
@@ -292,12 +333,23 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
     }
   }
 
+  // A scatter goes along one dimension, which keeps its own strides even if its extent is 1.
+  const index_t row_dims = detail::free_position(dims, lhs.rank);
+  const bool one_row_dim = scatters && variant != Variant::non_contracting;
+  if (one_row_dim && row_dims != 1)
+    return Status{StatusCode::unsupported_option,
+                  "options.out_index",
+                  row_dims,
+                  1,
+                  "a scatter needs one lhs dimension that neither contracts nor is a batch"};
   DimGroup rows;
   for (index_t dim = 0; dim < lhs.rank; ++dim) {
     if (dims.lhs_batch.holds(dim) || dims.lhs_contracting.holds(dim)) continue;
-    const OutStrides to = next_out(lhs.extent[dim]);
+    const bool is_rows = variant == Variant::non_contracting ? dim == ragged : one_row_dim;
+    if (is_rows && out_dim < out.rank) p.out_extent = out.extent[out_dim];
+    const OutStrides to = next_out(lhs.extent[dim], is_rows && scatters);
     const OuterOffsets strides{lhs.stride[dim], 0, to.d, to.c, group_stride(dim)};
-    if (variant == Variant::non_contracting && dim == ragged) {
+    if (is_rows) {
       p.rows = lhs.extent[dim];
       p.a.row = strides.a;
       p.d.row = strides.d;
@@ -309,7 +361,7 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
     }
   }
   OuterOffsets main;
-  if (variant != Variant::non_contracting) {
+  if (variant != Variant::non_contracting && !one_row_dim) {
     fits = rows.split(p.rows, main, p.instances) && fits;
     p.a.row = main.a;
     p.d.row = main.d;
