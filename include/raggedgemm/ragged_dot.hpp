@@ -10,6 +10,7 @@
 #include "raggedgemm/epilogue/transform.hpp"
 #include "raggedgemm/plan/plan.hpp"
 #include "raggedgemm/plan/select.hpp"
+#include "raggedgemm/problem/extent_checks.hpp"
 #include "raggedgemm/problem/group_sizes.hpp"
 #include "raggedgemm/problem/options.hpp"
 #include "raggedgemm/problem/problem.hpp"
@@ -61,11 +62,6 @@ struct Call {
 
 namespace detail {
 
-inline Status same_extent(const char* operand, offset_t got, offset_t needed, const char* advice) {
-  if (got == needed) return {};
-  return {StatusCode::extent_mismatch, operand, got, needed, advice};
-}
-
 /// Strides and checks of options.c for an output view.
 template <class O, int Rank>
 Status describe_c(Strides& c, const View<O, Rank>& out, const Options& options) {
@@ -87,40 +83,6 @@ Status describe_c(Strides& c, const View<O, Rank>& out, const Options& options) 
   return {};
 }
 
-/// The product's extent along the ragged dimension: `plain` from lhs; with a gather, where lhs may
-/// have any extent, what the options or else another operand say.
-inline offset_t ragged_extent_of(offset_t plain, offset_t other, const Options& options) {
-  if (options.lhs_index == nullptr) return plain;
-  return options.ragged_extent >= 0 ? options.ragged_extent : other;
-}
-
-/// options.ragged_extent, if given, is the product's.
-inline Status check_ragged_extent(offset_t extent, const Options& options) {
-  if (options.ragged_extent < 0) return {};
-  return same_extent(
-      "options.ragged_extent", options.ragged_extent, extent, "must be the product's extent");
-}
-
-/// The rows of out are the product's, unless a scatter decides where those go.
-inline Status check_out_rows(
-    const char* name, offset_t got, offset_t needed, const char* advice, const Options& options) {
-  return options.out_index != nullptr ? Status{} : same_extent(name, got, needed, advice);
-}
-
-/// Groups and slabs agree, or the slabs are a shard of the groups.
-inline Status check_groups(const Groups& groups, offset_t slabs, const Options& options) {
-  if (options.group_offset < 0)
-    return same_extent(
-        "group_sizes", groups.count, slabs, "entries must equal the number of slabs");
-  if (slabs > groups.count - options.group_offset)
-    return {StatusCode::group_offset_out_of_range,
-            "options.group_offset",
-            options.group_offset,
-            groups.count - slabs,
-            "the shard's groups must lie inside the group description"};
-  return {};
-}
-
 template <Variant V, class Lhs, class Rhs, class Out>
 void set_types(Call<V, Lhs, Rhs, Out>& call) {
   static_assert(sizeof(Types<Lhs, Rhs, Out>) > 0);  // checks the combination
@@ -128,14 +90,6 @@ void set_types(Call<V, Lhs, Rhs, Out>& call) {
   call.problem.lhs_dtype = dtype_of<Lhs>;
   call.problem.rhs_dtype = dtype_of<Rhs>;
   call.problem.out_dtype = dtype_of<Out>;
-}
-
-/// First failure of several checks.
-template <class... Checks>
-Status first_error(const Checks&... checks) {
-  Status result;
-  (void)((checks.ok() ? true : (result = checks, false)) && ...);
-  return result;
 }
 
 }  // namespace detail

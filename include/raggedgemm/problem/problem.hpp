@@ -94,7 +94,7 @@ struct Problem {
   }
 };
 
-/// Whether a call writes anything to out. `slabs` count where out has slabs.
+/// Whether there is any output to write.
 constexpr bool has_output(const Problem& p) noexcept {
   return p.rows > 0 && p.cols > 0 && p.instances.count() > 0 &&
          (p.variant == Variant::non_contracting || p.slabs > 0) &&
