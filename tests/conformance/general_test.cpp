@@ -468,11 +468,11 @@ TEST_CASE("the fault report of a general call looks at every row of the descript
 
 TEST_CASE("Only some depth dimensions of a slab may be empty: the sum keeps its factors",
           "[conformance][general][device]") {
-  // As above with one batch; group 1 has rows in the first k0 only, group 0 in none.
-  constexpr offset_t k0 = 2, k1 = 3, m = 2, n = 2, g = 2;
+  // As above with one batch; group 1 has rows in the second k0 only, group 0 in none.
+  constexpr offset_t k0 = 3, k1 = 3, m = 2, n = 2, g = 2;
   const DeviceArray<float> x(std::vector<float>(k0 * k1 * m, 1));
   const DeviceArray<float> y(std::vector<float>(k0 * k1 * n, 1));
-  const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>{0, 2, 0, 0});
+  const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>{0, 0, 0, 2, 0, 0});
   DeviceArray<float> out(g * m * n);
   REQUIRE(rg::erased::ragged_dot_general(
               dense<rg::Tensor>(x.data(), {k0, k1, m}),
@@ -483,6 +483,16 @@ TEST_CASE("Only some depth dimensions of a slab may be empty: the sum keeps its 
               {.alpha = -3})
               .ok());
   CHECK(first_difference(out.get(), {0, 0, 0, 0, -6, -6, -6, -6}) == -1);
+  // Gathered from nothing, those two rows are two zeros, of which −3 makes −0.
+  REQUIRE(rg::erased::ragged_dot_general(
+              dense<rg::Tensor>(static_cast<const float*>(nullptr), {k0, 0, m}),
+              dense<rg::Tensor>(y.data(), {k0, k1, n}),
+              rg::GroupTensor(sizes.data(), GroupKind::sizes, {k0, g}),
+              dense<rg::MutableTensor>(out.data(), {g, m, n}),
+              {.lhs_contracting = {0, 1}, .rhs_contracting = {0, 1}, .lhs_ragged = {1}},
+              {.alpha = -3, .lhs_index = sizes.data()})
+              .ok());
+  CHECK(first_difference(out.get(), {0, 0, 0, 0, -0.0F, -0.0F, -0.0F, -0.0F}) == -1);
 }
 
 /// A valid call of each variant, to be spoiled in one place.

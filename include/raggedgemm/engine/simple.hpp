@@ -44,8 +44,7 @@ struct Simple {
         const OuterOffsets offsets = arguments.segments.offsets(segment);
         if (arguments.segments.has_groups()) locate_depth(arguments, offsets, work);
         depth = max_of(depth, work.k_extent);
-        if (is_gathered_away(arguments, work)) break;
-        accumulate(arguments, work, offsets, block);
+        if (!is_gathered_away(arguments, work)) accumulate(arguments, work, offsets, block);
       }
       work.k_extent = depth;
       block.for_each_chunk(
