@@ -75,6 +75,9 @@ rg::Status convert_options(const raggedgemm_options* given, rg::Options& options
   options.config_row = o.config_row;
   options.workspace = o.workspace;
   options.workspace_bytes = o.workspace_bytes;
+  options.lhs_index = o.lhs_index;
+  options.out_index = o.out_index;
+  options.ragged_extent = o.ragged_extent;
   return {};
 }
 
@@ -163,6 +166,7 @@ raggedgemm_options raggedgemm_default_options(void) {
   options.alpha = 1.0;
   options.group_offset = -1;
   options.config_row = -1;
+  options.ragged_extent = -1;
   return options;
 }
 

@@ -116,6 +116,13 @@ typedef struct raggedgemm_options {
   int32_t config_row; /* below 0: selection decides */
   void* workspace;
   int64_t workspace_bytes;
+  /* Device memory, or null. Gather: index i of lhs's ragged dimension is read at lhs_index[i], as
+   * zero where there is no such index. Scatter: row i of the product goes to row out_index[i] of
+   * out, and nowhere where there is no such row. ragged_extent: the entries of lhs_index; below 0:
+   * as the other operands say. */
+  const int32_t* lhs_index;
+  const int32_t* out_index;
+  int64_t ragged_extent;
 } raggedgemm_options;
 
 /* The outcome of a call: code 0 is success; the values are those of raggedgemm::StatusCode. The

@@ -9,7 +9,6 @@
 #include "raggedgemm/epilogue/transform.hpp"
 #include "raggedgemm/plan/plan.hpp"
 #include "raggedgemm/plan/select.hpp"
-#
 #include "raggedgemm/problem/canonicalise.hpp"
 
 namespace raggedgemm::erased {

@@ -10,6 +10,7 @@
 #include "raggedgemm/epilogue/transform.hpp"
 #include "raggedgemm/plan/plan.hpp"
 #include "raggedgemm/plan/select.hpp"
+#include "raggedgemm/problem/extent_checks.hpp"
 #include "raggedgemm/problem/group_sizes.hpp"
 #include "raggedgemm/problem/options.hpp"
 #include "raggedgemm/problem/problem.hpp"
@@ -61,11 +62,6 @@ struct Call {
 
 namespace detail {
 
-inline Status same_extent(const char* operand, offset_t got, offset_t needed, const char* advice) {
-  if (got == needed) return {};
-  return {StatusCode::extent_mismatch, operand, got, needed, advice};
-}
-
 /// Strides and checks of options.c for an output view.
 template <class O, int Rank>
 Status describe_c(Strides& c, const View<O, Rank>& out, const Options& options) {
@@ -87,34 +83,13 @@ Status describe_c(Strides& c, const View<O, Rank>& out, const Options& options) 
   return {};
 }
 
-/// Groups and slabs agree, or the slabs are a shard of the groups.
-inline Status check_groups(const Groups& groups, offset_t slabs, const Options& options) {
-  if (options.group_offset < 0)
-    return same_extent(
-        "group_sizes", groups.count, slabs, "entries must equal the number of slabs");
-  if (slabs > groups.count - options.group_offset)
-    return {StatusCode::group_offset_out_of_range,
-            "options.group_offset",
-            options.group_offset,
-            groups.count - slabs,
-            "the shard's groups must lie inside the group description"};
-  return {};
-}
-
 template <Variant V, class Lhs, class Rhs, class Out>
 void set_types(Call<V, Lhs, Rhs, Out>& call) {
+  static_assert(sizeof(Types<Lhs, Rhs, Out>) > 0);  // checks the combination
   call.problem.variant = V;
   call.problem.lhs_dtype = dtype_of<Lhs>;
   call.problem.rhs_dtype = dtype_of<Rhs>;
   call.problem.out_dtype = dtype_of<Out>;
-}
-
-/// First failure of several checks.
-template <class... Checks>
-Status first_error(const Checks&... checks) {
-  Status result;
-  (void)((checks.ok() ? true : (result = checks, false)) && ...);
-  return result;
 }
 
 }  // namespace detail
@@ -128,9 +103,9 @@ auto describe(const View<L, 2>& lhs,
               const Options& options = {}) {
   Call<Variant::non_contracting, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   Problem& p = call.problem;
-  const bool gathers = options.lhs_index != nullptr;  // then m is out's, lhs may have other rows
-  p.rows = gathers ? out.extent[0] : lhs.extent[0];
+  p.rows = detail::ragged_extent_of(lhs.extent[0], out.extent[0], options);
   p.lhs_extent = lhs.extent[0];
+  p.out_extent = out.extent[0];
   p.depth = lhs.extent[1];
   p.cols = rhs.extent[2];
   p.slabs = rhs.extent[0];
@@ -140,7 +115,8 @@ auto describe(const View<L, 2>& lhs,
   call.pointers = {lhs.data, rhs.data, out.data, groups};
   call.status = detail::first_error(
       detail::same_extent("rhs.k", rhs.extent[1], lhs.extent[1], "must equal lhs.k"),
-      detail::same_extent("out.m", out.extent[0], p.rows, "must equal lhs.m"),
+      detail::check_ragged_extent(p.rows, options),
+      detail::check_out_rows("out.m", out.extent[0], p.rows, "must equal lhs.m", options),
       detail::same_extent("out.n", out.extent[1], rhs.extent[2], "must equal rhs.n"),
       detail::check_groups(groups, rhs.extent[0], options),
       detail::describe_c(p.c, out, options));
@@ -158,9 +134,9 @@ auto describe_contracting(const View<L, 2>& lhs,
                           const Options& options = {}) {
   Call<Variant::contracting, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   Problem& p = call.problem;
-  const bool gathers = options.lhs_index != nullptr;  // then m is rhs's, lhs may have other rows
-  p.depth = gathers ? rhs.extent[0] : lhs.extent[0];
+  p.depth = detail::ragged_extent_of(lhs.extent[0], rhs.extent[0], options);
   p.lhs_extent = lhs.extent[0];
+  p.out_extent = out.extent[1];
   p.rows = lhs.extent[1];
   p.cols = rhs.extent[1];
   p.slabs = out.extent[0];
@@ -169,8 +145,9 @@ auto describe_contracting(const View<L, 2>& lhs,
   p.d = {out.stride[0], out.stride[1], out.stride[2]};
   call.pointers = {lhs.data, rhs.data, out.data, groups};
   call.status = detail::first_error(
+      detail::check_ragged_extent(p.depth, options),
       detail::same_extent("rhs.m", rhs.extent[0], p.depth, "must equal lhs.m"),
-      detail::same_extent("out.k", out.extent[1], lhs.extent[1], "must equal lhs.k"),
+      detail::check_out_rows("out.k", out.extent[1], lhs.extent[1], "must equal lhs.k", options),
       detail::same_extent("out.n", out.extent[2], rhs.extent[1], "must equal rhs.n"),
       detail::check_groups(groups, out.extent[0], options),
       detail::describe_c(p.c, out, options));
@@ -188,9 +165,9 @@ auto describe_batch(const View<L, 3>& lhs,
                     const Options& options = {}) {
   Call<Variant::batch, std::remove_const_t<L>, std::remove_const_t<R>, O> call;
   Problem& p = call.problem;
-  const bool gathers = options.lhs_index != nullptr;  // then b is out's, lhs may have other slabs
-  p.slabs = gathers ? out.extent[0] : lhs.extent[0];
+  p.slabs = detail::ragged_extent_of(lhs.extent[0], rhs.extent[0], options);
   p.lhs_extent = lhs.extent[0];
+  p.out_extent = out.extent[1];
   p.rows = lhs.extent[1];
   p.depth = lhs.extent[2];
   p.cols = rhs.extent[2];
@@ -199,10 +176,11 @@ auto describe_batch(const View<L, 3>& lhs,
   p.d = {out.stride[0], out.stride[1], out.stride[2]};
   call.pointers = {lhs.data, rhs.data, out.data, groups};
   call.status = detail::first_error(
+      detail::check_ragged_extent(p.slabs, options),
       detail::same_extent("rhs.b", rhs.extent[0], p.slabs, "must equal lhs.b"),
       detail::same_extent("rhs.k", rhs.extent[1], lhs.extent[2], "must equal lhs.k"),
       detail::same_extent("out.b", out.extent[0], p.slabs, "must equal lhs.b"),
-      detail::same_extent("out.m", out.extent[1], lhs.extent[1], "must equal lhs.m"),
+      detail::check_out_rows("out.m", out.extent[1], lhs.extent[1], "must equal lhs.m", options),
       detail::same_extent("out.n", out.extent[2], rhs.extent[2], "must equal rhs.n"),
       detail::describe_c(p.c, out, options));
   detail::set_types(call);
@@ -255,6 +233,10 @@ KernelSet kernels_for(const Call<V, Lhs, Rhs, Out>& call, const Options& options
 #endif
   KernelSet none;
   none.platform = where;
+  none.variant = V;
+  none.lhs_dtype = dtype_of<Lhs>;
+  none.rhs_dtype = dtype_of<Rhs>;
+  none.out_dtype = dtype_of<Out>;
   return none;
 }
 

@@ -189,6 +189,7 @@ static void test_defaults(const api* a) {
   CHECK(options.struct_bytes == sizeof(raggedgemm_options));
   CHECK(options.alpha == 1.0 && options.beta == 0.0);
   CHECK(options.group_offset == -1 && options.config_row == -1);
+  CHECK(options.lhs_index == NULL && options.out_index == NULL && options.ragged_extent == -1);
   CHECK(options.tail == raggedgemm_tail_zero);
   CHECK(options.platform == raggedgemm_platform_automatic);
   CHECK(options.stream == NULL && options.c == NULL && options.group_alpha == NULL &&
@@ -279,6 +280,44 @@ static void test_batch(const api* a) {
           sum += (int32_t)x[(batch * m + row) * k + i] * y[(batch * k + i) * n + col];
         CHECK(out[(batch * m + row) * n + col] == sum);
       }
+}
+
+static void test_indices(const api* a) {
+  /* Four product rows, gathered from six and scattered to six; entries outside count for nothing.
+   */
+  problem p;
+  const int32_t lhs_index[4] = {5, -1, 0, m};
+  const int32_t out_index[4] = {1, m, 0, 5};
+  raggedgemm_options options = host_options(a);
+  options.lhs_index = lhs_index;
+  options.out_index = out_index;
+  options.ragged_extent = 4;
+  set_up(&p);
+  p.sizes[0] = 1; /* row 0 is group 0's, rows 1 to 3 are group 2's */
+  CHECK(run(a, &p, &options).code == 0);
+  for (int row = 0; row < m; ++row)
+    for (int col = 0; col < n; ++col) {
+      float needed = row == 5 ? 0.0F : -77.0F; /* row 5: the lhs row that does not exist */
+      if (row <= 1) {
+        needed = 0;
+        for (int i = 0; i < k; ++i)
+          needed += p.x[(row == 1 ? 5 : 0) * k + i] * p.y[((row == 1 ? 0 : 2) * k + i) * n + col];
+      }
+      CHECK(p.out[row * n + col] == needed);
+    }
+  options.ragged_extent = -1; /* then out's rows are the product's */
+  options.out_index = NULL;
+  p.result.extent[0] = 4;
+  p.sizes[0] = 4;
+  CHECK(run(a, &p, &options).code == 0);
+  for (int col = 0; col < n; ++col) CHECK(p.out[1 * n + col] == 0);
+  options.ragged_extent = 5;
+  set_up(&p);
+  CHECK(strcmp(run(a, &p, &options).operand, "out") == 0);
+  options.lhs_index = (const int32_t*)(const void*)((const char*)lhs_index + 2);
+  options.ragged_extent = -1;
+  CHECK(strcmp(run(a, &p, &options).operand, "options.lhs_index") == 0);
+  CHECK(untouched(&p));
 }
 
 static void test_refusals(const api* a) {
@@ -409,6 +448,7 @@ static void test_older_caller(const api* a) {
   /* An older caller's options end earlier; what it does not know has its default. */
   problem p;
   const size_t after_platform = offsetof(raggedgemm_options, require_fast);
+  const size_t after_workspace = offsetof(raggedgemm_options, lhs_index);
   struct older {
     union {
       raggedgemm_options options;
@@ -422,6 +462,16 @@ static void test_older_caller(const api* a) {
   set_up(&p);
   CHECK(run(a, &p, &old.u.options).code == 0);
   CHECK(is_product(&p, 3, 0));
+
+  /* One that knew nothing of indices. */
+  old.u.options = host_options(a);
+  old.u.options.struct_bytes = after_workspace;
+  memset(old.u.bytes + after_workspace, 0x5A, sizeof old.u.bytes - after_workspace);
+  set_up(&p);
+  CHECK(run(a, &p, &old.u.options).code == 0);
+  CHECK(is_product(&p, 1, 0));
+  old.u.options.alpha = 3;
+  old.u.options.struct_bytes = after_platform;
 
   /* The same in memory that ends where the old struct does. */
   unsigned char* exact = malloc(after_platform);
@@ -493,6 +543,7 @@ int main(void) {
   test_non_contracting(&a);
   test_contracting(&a);
   test_batch(&a);
+  test_indices(&a);
   test_refusals(&a);
   test_alignment(&a);
   test_older_caller(&a);

@@ -201,6 +201,52 @@ TEST_CASE("s8 results wrap modulo 256", "[conformance][s8][device]") {
     }
 }
 
+TEST_CASE("s32 results wrap modulo 2^32, in the factors as in the depth",
+          "[conformance][s8][device]") {
+  const Shape s{Variant::non_contracting, some_groups, some_rows, 67, 35};
+  Random random(10);
+  Operands<std::int8_t, std::int8_t, std::int32_t> o(s, some_sizes, [&](std::int8_t) {
+    return static_cast<std::int8_t>(random.between(-128, 127));
+  });
+  const std::vector<std::int32_t> before(o.out.elems(), 2000000011);
+  for (const double alpha : {2147483647.0, -2147483648.0, 65537.0})
+    for (const double beta : {0.0, 2147483647.0, -3.0})
+      o.check({.alpha = alpha, .beta = beta}, before, [&](std::int32_t got, std::size_t i) {
+        const auto bits = [](double value) {
+          return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
+        };
+        return static_cast<std::uint32_t>(got) ==
+               bits(alpha) * bits(o.expected.product[i]) + bits(beta) * bits(2000000011);
+      });
+  // 131,072 products of (−128)² are 2^31.
+  constexpr offset_t k = 131072;
+  Operands<std::int8_t, std::int8_t, std::int32_t> deep(
+      {Variant::non_contracting, 1, 2, k, 2}, {2}, [](std::int8_t) { return std::int8_t{-128}; });
+  deep.check({}, std::vector<std::int32_t>(4, -1), [](std::int32_t got, std::size_t) {
+    return got == std::numeric_limits<std::int32_t>::min();
+  });
+}
+
+TEST_CASE("Group factors of integer products are cut towards zero and at the ends of s32",
+          "[conformance][s8][device]") {
+  constexpr offset_t m = 7;
+  const std::vector<float> factors{2.75F, -2.75F, 3e9F, -INFINITY, std::nanf(""), 0.5F, -1.0F};
+  const std::int32_t cut[] = {2,
+                              -2,
+                              std::numeric_limits<std::int32_t>::max(),
+                              std::numeric_limits<std::int32_t>::min(),
+                              0,
+                              0,
+                              -1};
+  const DeviceArray<float> group_alpha(factors);
+  Operands<std::int8_t, std::int8_t, std::int32_t> o({Variant::non_contracting, m, m, 1, 1},
+                                                     Sizes(m, 1),
+                                                     [](std::int8_t) { return std::int8_t{1}; });
+  o.check({.group_alpha = group_alpha.data()},
+          std::vector<std::int32_t>(m, -1),
+          [&](std::int32_t got, std::size_t i) { return got == cut[i]; });
+}
+
 TEST_CASE("Integer products refuse factors that are not whole s32 numbers",
           "[conformance][s8][device]") {
   const Shape s{Variant::non_contracting, some_groups, some_rows, 8, 8};

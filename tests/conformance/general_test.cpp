@@ -4,6 +4,7 @@
 
 #include <raggedgemm/erased.hpp>
 
+#include <algorithm>
 #include <functional>
 
 #include "support/device_array.hpp"
@@ -24,6 +25,21 @@ std::vector<float> whole_numbers(std::size_t count, Random& random) {
   std::vector<float> values(count);
   for (float& value : values) value = static_cast<float>(random.between(-4, 4));
   return values;
+}
+
+/// A row-major tensor.
+template <class Tensor, class Data>
+Tensor dense(Data* data, std::initializer_list<offset_t> extents) {
+  Tensor t;
+  t.data = data;
+  t.dtype = DType::f32;
+  for (const offset_t e : extents) t.extent[t.rank++] = e;
+  offset_t step = 1;
+  for (index_t d = t.rank - 1; d >= 0; --d) {
+    t.stride[d] = step;
+    step *= t.extent[d];
+  }
+  return t;
 }
 
 template <class Pointer>
@@ -59,6 +75,11 @@ struct RandomCall {
   rg::GroupTensor groups;
   DimensionNumbers dims;
   std::vector<std::int64_t> sizes;
+  offset_t ragged_extent = 0;           ///< of the product
+  std::vector<std::int32_t> lhs_index;  ///< gather along the ragged dimension, or empty
+  std::vector<std::int32_t> out_index;  ///< scatter of dimension out_dim, or empty
+  bool gathers = false, scatters = false;
+  index_t out_dim = 0;
   std::size_t lhs_elems = 0, rhs_elems = 0, out_elems = 0;
 };
 
@@ -138,7 +159,8 @@ RandomCall random_call(Random& random) {
   const auto pick = [&](std::size_t count) {
     return static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(count) - 1));
   };
-  offset_t ragged_extent = 0;
+  offset_t& ragged_extent = c.ragged_extent;
+  std::size_t row_at = 0;  // which of lhs_free the rows of the tile are
   if (c.variant == Variant::batch) {
     const std::size_t at = pick(batch.size());
     c.dims.lhs_ragged = {c.dims.lhs_batch[static_cast<index_t>(at)]};
@@ -154,6 +176,7 @@ RandomCall random_call(Random& random) {
       ragged_extent = contract[at];
     } else {
       const std::size_t at = pick(lhs_free.size());
+      row_at = at;
       std::size_t seen = 0;
       for (std::size_t d = 0; d < lhs_places.size(); ++d)
         if (lhs_places[d].kind == 'f' && seen++ == at)
@@ -183,6 +206,23 @@ RandomCall random_call(Random& random) {
   for (const offset_t e : batch) result(e);
   for (const offset_t e : lhs_free) result(e);
   for (const offset_t e : rhs_free) result(e);
+  // Indices, many of them outside: lhs has any ragged extent then, and out any number of rows.
+  c.gathers = random.one_in(3);
+  if (c.gathers) {
+    c.lhs.extent[c.dims.lhs_ragged[0]] = random.between(0, 6);
+    for (offset_t i = 0; i < ragged_extent; ++i)
+      c.lhs_index.push_back(static_cast<std::int32_t>(random.between(-1, 6)));
+  }
+  c.scatters = random.one_in(3) && (c.variant == Variant::non_contracting || lhs_free.size() == 1);
+  if (c.scatters) {
+    c.out_dim =
+        static_cast<index_t>((c.variant == Variant::contracting ? 1 : 0) + batch.size() + row_at);
+    c.out.extent[c.out_dim] = random.between(0, 7);
+    const offset_t turn = random.between(-2, 2);
+    for (offset_t i = 0; i < lhs_free[row_at]; ++i)
+      c.out_index.push_back(random.one_in(5) ? (random.one_in(2) ? -2147483647 - 1 : 2147483647)
+                                             : static_cast<std::int32_t>(i + turn));
+  }
   c.lhs_elems = random_strides(c.lhs, random);
   c.rhs_elems = random_strides(c.rhs, random);
   c.out_elems = random_strides(c.out, random);
@@ -195,7 +235,15 @@ class Oracle {
   Oracle(const RandomCall& call, const std::vector<float>& lhs, const std::vector<float>& rhs)
       : c_(call), lhs_(lhs), rhs_(rhs) {}
 
-  double value(const std::vector<offset_t>& out_at) {
+  /// False where no row of the product goes to the element.
+  bool value(std::vector<offset_t> out_at, double& sum) {
+    if (c_.scatters) {
+      offset_t& row = out_at[at(c_.out_dim)];
+      const auto from =
+          std::find(c_.out_index.begin(), c_.out_index.end(), static_cast<std::int32_t>(row));
+      if (from == c_.out_index.end()) return false;
+      row = from - c_.out_index.begin();
+    }
     const DimensionNumbers& d = c_.dims;
     std::vector<offset_t> l(static_cast<std::size_t>(c_.lhs.rank), 0);
     std::vector<offset_t> r(static_cast<std::size_t>(c_.rhs.rank), 0);
@@ -211,7 +259,8 @@ class Oracle {
     for (index_t i = 0; i < c_.rhs.rank; ++i)
       if (!d.rhs_batch.holds(i) && !d.rhs_contracting.holds(i) && !d.rhs_group.holds(i))
         r[at(i)] = out_at[next++];
-    return sum_contracting(0, group, l, r);
+    sum = sum_contracting(0, group, l, r);
+    return true;
   }
 
  private:
@@ -224,7 +273,7 @@ class Oracle {
     const DimensionNumbers& d = c_.dims;
     if (i < d.lhs_contracting.count) {
       double sum = 0;
-      for (offset_t x = 0; x < c_.lhs.extent[d.lhs_contracting[i]]; ++x) {
+      for (offset_t x = 0; x < c_.rhs.extent[d.rhs_contracting[i]]; ++x) {
         l[at(d.lhs_contracting[i])] = x;
         r[at(d.rhs_contracting[i])] = x;
         sum += sum_contracting(i + 1, group, l, r);
@@ -245,7 +294,12 @@ class Oracle {
       if (owner < 0) return 0;
       r[at(d.rhs_group[0])] = owner;
     }
-    return element(c_.lhs, lhs_, l) * element(c_.rhs, rhs_, r);
+    if (!c_.gathers) return element(c_.lhs, lhs_, l) * element(c_.rhs, rhs_, r);
+    std::vector<offset_t> source = l;
+    source[at(d.lhs_ragged[0])] = c_.lhs_index[static_cast<std::size_t>(ragged)];
+    const offset_t index = source[at(d.lhs_ragged[0])];
+    if (index < 0 || index >= c_.lhs.extent[d.lhs_ragged[0]]) return 0;
+    return element(c_.lhs, lhs_, source) * element(c_.rhs, rhs_, r);
   }
 
   /// The groups of the prefix index that lhs index `l` has.
@@ -272,9 +326,8 @@ class Oracle {
         row = row * static_cast<std::size_t>(c_.lhs.extent[dim]) +
               static_cast<std::size_t>(l[at(dim)]);
     const auto begin = c_.sizes.begin() + static_cast<std::ptrdiff_t>(row * g);
-    return ranges_of(Sizes(begin, begin + static_cast<std::ptrdiff_t>(g)),
-                     GroupKind::sizes,
-                     c_.lhs.extent[ragged]);
+    return ranges_of(
+        Sizes(begin, begin + static_cast<std::ptrdiff_t>(g)), GroupKind::sizes, c_.ragged_extent);
   }
 
   static double element(const rg::Tensor& t,
@@ -308,7 +361,15 @@ TEST_CASE("ragged_dot_general equals its definition for random dimension numbers
     c.rhs.data = rhs_memory.data();
     c.out.data = out_memory.data();
     c.groups.groups.data = sizes_memory.data();
-    const rg::Status status = rg::erased::ragged_dot_general(c.lhs, c.rhs, c.groups, c.out, c.dims);
+    const DeviceArray<std::int32_t> lhs_index(c.lhs_index);
+    const DeviceArray<std::int32_t> out_index(c.out_index);
+    rg::Options options;
+    if (c.gathers) options.lhs_index = lhs_index.data();
+    if (c.scatters) options.out_index = out_index.data();
+    // With both indices no operand has the product's rows.
+    if (c.gathers && c.scatters) options.ragged_extent = c.ragged_extent;
+    const rg::Status status =
+        rg::erased::ragged_dot_general(c.lhs, c.rhs, c.groups, c.out, c.dims, options);
     INFO("seed " << seed + round << ", " << rg::name_of(c.variant) << ", " << status.message());
     if (status.code() == StatusCode::unsupported_option) {
       ++refused;  // more outer dimensions than the kernels walk
@@ -330,12 +391,13 @@ TEST_CASE("ragged_dot_general equals its definition for random dimension numbers
         rest /= c.out.extent[d];
         position += at[static_cast<std::size_t>(d)] * c.out.stride[d];
       }
+      double needed = 0;
+      if (!oracle.value(at, needed)) continue;
       written[static_cast<std::size_t>(position)] = true;
-      if (static_cast<double>(got[static_cast<std::size_t>(position)]) != oracle.value(at))
-        wrong = i;
+      if (static_cast<double>(got[static_cast<std::size_t>(position)]) != needed) wrong = i;
     }
     CHECK(wrong == -1);
-    bool gaps_untouched = true;
+    bool gaps_untouched = true;  // and so are rows that nothing goes to
     for (std::size_t i = 0; i < got.size(); ++i)
       gaps_untouched = gaps_untouched && (written[i] || same_bits(got[i], poison<float>()));
     CHECK(gaps_untouched);
@@ -343,6 +405,94 @@ TEST_CASE("ragged_dot_general equals its definition for random dimension numbers
   }
   std::printf("general: %d random calls ran, %d were refused for their rank\n", ran, refused);
   CHECK(ran >= 590);
+}
+
+TEST_CASE("the fault report of a general call looks at every row of the description, in its order",
+          "[conformance][general][device]") {
+  // contracting: lhs [b, k0, k1, m], rhs [b, k0, k1, n], out [g, b, m, n]; k1 is ragged, so that
+  // the description is [b, k0, g].
+  constexpr offset_t b = 2, k0 = 3, k1 = 5, m = 4, n = 3, g = 2;
+  const DeviceArray<float> x(std::vector<float>(b * k0 * k1 * m, 1));
+  const DeviceArray<float> y(std::vector<float>(b * k0 * k1 * n, 1));
+  DeviceArray<float> out(g * b * m * n);
+  const DimensionNumbers dims{.lhs_contracting = {1, 2},
+                              .rhs_contracting = {1, 2},
+                              .lhs_batch = {0},
+                              .rhs_batch = {0},
+                              .lhs_ragged = {2}};
+  DeviceArray<rg::Fault> fault(1);
+  const rg::Options options{.fault = fault.data()};
+  const auto report = [&](offset_t outer, offset_t rows, const rg::GroupTensor& groups) {
+    fault.set(std::vector<rg::Fault>(1, poison<rg::Fault>()));
+    const rg::Status status =
+        rg::erased::ragged_dot_general(dense<rg::Tensor>(x.data(), {b, outer, k1, rows}),
+                                       dense<rg::Tensor>(y.data(), {b, outer, k1, n}),
+                                       groups,
+                                       dense<rg::MutableTensor>(out.data(), {g, b, rows, n}),
+                                       dims,
+                                       options);
+    INFO(status.message());
+    REQUIRE(status.ok());
+    REQUIRE(runtime::synchronize().ok());
+    return fault.get()[0];
+  };
+  for (std::size_t faulty = 0; faulty < b * k0 * g; ++faulty) {
+    std::vector<std::int32_t> sizes(b * k0 * g, 1);
+    for (std::size_t i = faulty; i < sizes.size(); ++i) sizes[i] = -1 - static_cast<int>(i);
+    const DeviceArray<std::int32_t> entries(sizes);
+    const rg::GroupTensor groups(entries.data(), GroupKind::sizes, {b, k0, g});
+    for (const offset_t rows : {m, offset_t{0}}) {  // with an output, and without
+      const rg::Fault got = report(k0, rows, groups);
+      CHECK(static_cast<int>(got.code) == static_cast<int>(rg::FaultCode::negative_size));
+      CHECK(got.group == static_cast<offset_t>(faulty));
+      CHECK(got.value == sizes[faulty]);
+    }
+  }
+  // k0 = 0: a description of its own rows is empty, and may be null; one for all rows is looked at.
+  const std::int32_t* const none = nullptr;
+  for (const offset_t rows : {m, offset_t{0}}) {
+    const rg::Fault got = report(0, rows, rg::GroupTensor(none, GroupKind::sizes, {b, 0, g}));
+    CHECK(static_cast<int>(got.code) == static_cast<int>(rg::FaultCode::none));
+    CHECK(first_difference(out.get(), std::vector<float>(out.elems(), 0.0F)) ==
+          (rows == 0 ? 0 : -1));
+    out.set(std::vector<float>(out.elems(), 7));
+  }
+  const DeviceArray<std::int32_t> all(std::vector<std::int32_t>{2, 4});
+  for (const offset_t outer : {k0, offset_t{0}}) {
+    const rg::Fault got = report(outer, m, rg::GroupSizes(all.data(), g));
+    CHECK(static_cast<int>(got.code) == static_cast<int>(rg::FaultCode::sum_exceeds_extent));
+    CHECK(got.group == 1);
+    CHECK(got.value == 6);
+  }
+}
+
+TEST_CASE("Only some depth dimensions of a slab may be empty: the sum keeps its factors",
+          "[conformance][general][device]") {
+  // As above with one batch; group 1 has rows in the second k0 only, group 0 in none.
+  constexpr offset_t k0 = 3, k1 = 3, m = 2, n = 2, g = 2;
+  const DeviceArray<float> x(std::vector<float>(k0 * k1 * m, 1));
+  const DeviceArray<float> y(std::vector<float>(k0 * k1 * n, 1));
+  const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>{0, 0, 0, 2, 0, 0});
+  DeviceArray<float> out(g * m * n);
+  REQUIRE(rg::erased::ragged_dot_general(
+              dense<rg::Tensor>(x.data(), {k0, k1, m}),
+              dense<rg::Tensor>(y.data(), {k0, k1, n}),
+              rg::GroupTensor(sizes.data(), GroupKind::sizes, {k0, g}),
+              dense<rg::MutableTensor>(out.data(), {g, m, n}),
+              {.lhs_contracting = {0, 1}, .rhs_contracting = {0, 1}, .lhs_ragged = {1}},
+              {.alpha = -3})
+              .ok());
+  CHECK(first_difference(out.get(), {0, 0, 0, 0, -6, -6, -6, -6}) == -1);
+  // Gathered from nothing, those two rows are two zeros, of which −3 makes −0.
+  REQUIRE(rg::erased::ragged_dot_general(
+              dense<rg::Tensor>(static_cast<const float*>(nullptr), {k0, 0, m}),
+              dense<rg::Tensor>(y.data(), {k0, k1, n}),
+              rg::GroupTensor(sizes.data(), GroupKind::sizes, {k0, g}),
+              dense<rg::MutableTensor>(out.data(), {g, m, n}),
+              {.lhs_contracting = {0, 1}, .rhs_contracting = {0, 1}, .lhs_ragged = {1}},
+              {.alpha = -3, .lhs_index = sizes.data()})
+              .ok());
+  CHECK(first_difference(out.get(), {0, 0, 0, 0, -0.0F, -0.0F, -0.0F, -0.0F}) == -1);
 }
 
 /// A valid call of each variant, to be spoiled in one place.
@@ -453,6 +603,28 @@ TEST_CASE("each shape condition of a general ragged dot has its own Status",
     CHECK(status.code() == c.needed);
     CHECK(*status.operand() != '\0');
   }
+  // Indices: the ragged extent is then out's, or as the options say.
+  const std::int32_t index[1] = {};
+  Valid gathered;
+  gathered.set(gathered.lhs, {19, 17, 4, 5});
+  CHECK(gathered.check().code() == StatusCode::extent_mismatch);
+  CHECK(gathered.check({.lhs_index = index}).ok());
+  CHECK(gathered.check({.lhs_index = index, .ragged_extent = 12}).code() ==
+        StatusCode::extent_mismatch);
+  gathered.set(gathered.out, {19, 17, 2, 7});
+  CHECK(gathered.check({.lhs_index = index, .out_index = index, .ragged_extent = 12}).ok());
+  gathered.set(gathered.out, {19, 16, 2, 7});
+  CHECK(gathered.check({.lhs_index = index, .out_index = index, .ragged_extent = 12}).code() ==
+        StatusCode::extent_mismatch);
+  Valid no_rows;  // a batch is ragged, and two lhs dimensions are rows
+  no_rows.dims.lhs_ragged = {0};
+  no_rows.dims.rhs_group = {};
+  no_rows.set(no_rows.rhs, {19, 5, 7});
+  no_rows.dims.rhs_batch = {0};
+  no_rows.dims.rhs_contracting = {1};
+  no_rows.groups = rg::GroupTensor(no_rows.sizes, GroupKind::sizes, {3});
+  CHECK(no_rows.check().ok());
+  CHECK(no_rows.check({.out_index = index}).code() == StatusCode::unsupported_option);
   // The thirteenth: a shard that leaves the description.
   Valid v;
   v.set(v.rhs, {2, 19, 5, 7});

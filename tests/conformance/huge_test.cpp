@@ -179,7 +179,7 @@ TEST_CASE("A scatter writes rows past element 2^31 and 2^32", "[conformance][hug
   const auto call = rg::describe(rg::view(std::as_const(lhs).data(), m, k),
                                  rg::view(std::as_const(ones).data(), 2, k, n),
                                  rg::GroupSizes(sizes.data(), 2),
-                                 rg::View<bf16, 2>(target.data(), {m, n}, {pitch, 1}),
+                                 rg::View<bf16, 2>(target.data(), {source_rows, n}, {pitch, 1}),
                                  options);
   for (const std::int32_t row : far_rows) REQUIRE(put(target, row * pitch, constant(n + 1, -1)));
   each_row(call, options, [&] {

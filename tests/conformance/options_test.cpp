@@ -4,7 +4,8 @@
 
 #include <raggedgemm/raggedgemm.hpp>
 
-#include "support/device_array.hpp"
+#include "support/every_row.hpp"
+#include "support/random.hpp"
 #include "support/sizes.hpp"
 
 namespace {
@@ -193,7 +194,7 @@ TEST_CASE("lhs_index gathers, out_index scatters, and hostile entries read zero 
   const DeviceArray<std::int32_t> lhs_index(index);
   std::vector<std::int32_t> to(m);
   for (int i = 0; i < m; ++i) to[static_cast<std::size_t>(i)] = m - 1 - i;
-  to[4] = -1;  // dropped
+  for (const int row : {4, 5, 6}) to[static_cast<std::size_t>(row)] = row == 5 ? m : -1;  // dropped
   const DeviceArray<std::int32_t> out_index(to);
   DeviceArray<float> out(std::vector<float>(m * n, 7));
   REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, k),
@@ -205,7 +206,7 @@ TEST_CASE("lhs_index gathers, out_index scatters, and hostile entries read zero 
   CHECK(out.guards_intact());
   CHECK(difference(out.get(), m, n, [&](int out_row, int col) {
           const int row = m - 1 - out_row;
-          if (row == 4) return 7.0F;  // nobody wrote there
+          if (row >= 4 && row <= 6) return 7.0F;  // nobody wrote there
           const int source = index[static_cast<std::size_t>(row)];
           if (owner_of(row) < 0 || source < 0 || source >= m) return 0.0F;
           return o.product(source, owner_of(row), col);
@@ -236,6 +237,191 @@ TEST_CASE("lhs_index gathers, out_index scatters, and hostile entries read zero 
           const int slab = slabs[static_cast<std::size_t>(row / 8)];
           return slab < 0 || slab >= 5 ? 0.0F : o.product(slab * 8 + row % 8, row / 8, col);
         }) == 0.0F);
+}
+
+TEST_CASE("A scatter goes to the rows that out has, however many, and drops every other entry",
+          "[conformance][options][device]") {
+  // Rows of the product, of all three variants; each entry that is a row of out is there once.
+  constexpr int rows = 48, depth = 64, cols = 72, slabs = 2;
+  const auto bf16s = [](std::size_t count, std::uint64_t seed) {
+    std::vector<rg::bf16> narrow;
+    for (const float value : whole_numbers(count, seed)) narrow.push_back(rg::to_bf16(value));
+    return narrow;
+  };
+  const std::vector<rg::bf16> a = bf16s(slabs * rows * depth, 11);
+  const std::vector<rg::bf16> b = bf16s(slabs * depth * cols, 12);
+  const DeviceArray<rg::bf16> lhs(a), rhs(b);
+  const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>{rows, 0});
+  const DeviceArray<std::int32_t> depths(std::vector<std::int32_t>{depth, 0});
+  const DeviceArray<std::int32_t> gather(std::vector<std::int32_t>(rows, 3));
+  /// Σ_k a[slab, row, k] · b[slab, k, col], or of a[slab, k, row].
+  const auto product = [&](int slab, int row, int col, bool transposed) {
+    float sum = 0;
+    for (int i = 0; i < depth; ++i)
+      sum += rg::to_float(a[static_cast<std::size_t>(
+                 transposed ? i * rows + row : (slab * rows + row) * depth + i)]) *
+             rg::to_float(b[static_cast<std::size_t>((slab * depth + i) * cols + col)]);
+    return sum;
+  };
+  for (const int out_rows : {0, 1, 7, 48, 49, 200}) {
+    std::vector<std::int32_t> to(rows);
+    for (int i = 0; i < rows; ++i) to[static_cast<std::size_t>(i)] = i % 3 == 0 ? -i : 4 * i - 4;
+    to[0] = -1;
+    to[1] = 2147483647;
+    to[2] = -2147483647 - 1;
+    to[9] = out_rows;
+    to[12] = out_rows - 1;
+    for (int i = 0; i < rows; ++i)  // the last row of out is to[12]'s
+      if (i != 12 && to[static_cast<std::size_t>(i)] == out_rows - 1)
+        to[static_cast<std::size_t>(i)] = -5;
+    const DeviceArray<std::int32_t> out_index(to);
+    const auto source_of = [&](int out_row) {
+      for (int i = 0; i < rows; ++i)
+        if (to[static_cast<std::size_t>(i)] == out_row) return i;
+      return -1;
+    };
+    INFO(out_rows << " rows");
+    const std::size_t out_elems = static_cast<std::size_t>(slabs * out_rows * cols);
+    DeviceArray<float> out(out_elems);
+    const std::vector<float> before(out_elems, 7);
+    const auto check = [&](const std::vector<float>& got, int live_slabs, const auto& value) {
+      CHECK(difference(got, slabs * out_rows, cols, [&](int at, int col) {
+              const int row = source_of(at % out_rows);
+              return row < 0 || at / out_rows >= live_slabs ? 7.0F : value(at / out_rows, row, col);
+            }) == 0.0F);
+    };
+    const rg::Options options{.out_index = out_index.data()};
+    const auto plain = rg::describe(rg::view(std::as_const(lhs).data(), rows, depth),
+                                    rg::view(std::as_const(rhs).data(), slabs, depth, cols),
+                                    rg::GroupSizes(sizes.data(), slabs),
+                                    rg::view(out.data(), out_rows, cols),
+                                    options);
+    with_every_row(plain, options, out, before, [&](const auto& got, const std::string&) {
+      check(got, 1, [&](int, int row, int col) { return product(0, row, col, false); });
+    });
+    // Gathered, too: the number of rows is then in no operand.
+    const rg::Options both{
+        .lhs_index = gather.data(), .out_index = out_index.data(), .ragged_extent = rows};
+    const auto gathered = rg::describe(rg::view(std::as_const(lhs).data(), rows - 5, depth),
+                                       rg::view(std::as_const(rhs).data(), slabs, depth, cols),
+                                       rg::GroupSizes(sizes.data(), slabs),
+                                       rg::view(out.data(), out_rows, cols),
+                                       both);
+    with_every_row(gathered, both, out, before, [&](const auto& got, const std::string&) {
+      check(got, 1, [&](int, int, int col) { return product(0, 3, col, false); });
+    });
+    const auto reduction =
+        rg::describe_contracting(rg::view(std::as_const(lhs).data(), depth, rows),
+                                 rg::view(std::as_const(rhs).data(), depth, cols),
+                                 rg::GroupSizes(depths.data(), slabs),
+                                 rg::view(out.data(), slabs, out_rows, cols),
+                                 options);
+    with_every_row(reduction, options, out, before, [&](const auto& got, const std::string&) {
+      check(got, 2, [&](int slab, int row, int col) {
+        return slab == 0 ? product(0, row, col, true) : 0.0F;
+      });
+    });
+    const auto batches = rg::describe_batch(rg::view(std::as_const(lhs).data(), slabs, rows, depth),
+                                            rg::view(std::as_const(rhs).data(), slabs, depth, cols),
+                                            rg::Groups{},
+                                            rg::view(out.data(), slabs, out_rows, cols),
+                                            options);
+    with_every_row(batches, options, out, before, [&](const auto& got, const std::string&) {
+      check(got, 2, [&](int slab, int row, int col) { return product(slab, row, col, false); });
+    });
+  }
+}
+
+TEST_CASE("options.ragged_extent is the product's, and is refused where an operand disagrees",
+          "[conformance][options][host]") {
+  float x[1] = {};
+  std::int32_t index[1] = {};
+  const rg::GroupSizes groups(index, 1);
+  const auto lhs = rg::view(std::as_const(x), 6, 4);
+  const auto code = [](const auto& call) { return call.status.code(); };
+  for (const int extent : {5, 6}) {
+    const rg::Options plain{.ragged_extent = extent};
+    const rg::Options gathers{.lhs_index = index, .ragged_extent = extent};
+    const auto needed = extent == 5 ? rg::StatusCode::extent_mismatch : rg::StatusCode::ok;
+    for (const rg::Options& o : {plain, gathers}) {
+      CHECK(code(rg::describe(lhs, rg::view(x, 1, 4, 3), groups, rg::view(x, 6, 3), o)) == needed);
+      CHECK(code(rg::describe_contracting(
+                lhs, rg::view(x, 6, 3), groups, rg::view(x, 1, 4, 3), o)) == needed);
+      CHECK(code(rg::describe_batch(rg::view(std::as_const(x), 6, 2, 4),
+                                    rg::view(x, 6, 4, 3),
+                                    rg::Groups{},
+                                    rg::view(x, 6, 2, 3),
+                                    o)) == needed);
+    }
+  }
+}
+
+TEST_CASE("A gather of an lhs without elements reads zero, and needs no lhs",
+          "[conformance][options][device]") {
+  const Operands o;
+  const DeviceArray<std::int32_t> index(std::vector<std::int32_t>(m, 0));
+  const rg::Options options{.beta = 1, .lhs_index = index.data()};
+  const std::vector<float> before(m * n, 7);
+  DeviceArray<float> out(before);
+  const rg::View<const float, 2> none(nullptr, {0, k}, {k, 1});
+  REQUIRE(rg::ragged_dot(
+              none, rg::view(o.rhs.data(), g, k, n), o.groups, rg::view(out.data(), m, n), options)
+              .ok());
+  CHECK(first_difference(out.get(), before) == -1);
+  DeviceArray<float> dw(std::vector<float>(g * k * n, 7));
+  REQUIRE(rg::ragged_dot_contracting(
+              none, rg::view(o.rows.data(), m, n), o.groups, rg::view(dw.data(), g, k, n), options)
+              .ok());
+  CHECK(first_difference(dw.get(), std::vector<float>(g * k * n, 7)) == -1);
+  DeviceArray<float> batches(std::vector<float>(g * 8 * n, 7));
+  REQUIRE(rg::ragged_dot_batch(rg::View<const float, 3>(nullptr, {0, 8, k}, {8 * k, k, 1}),
+                               rg::view(o.rhs.data(), g, k, n),
+                               rg::Groups{},
+                               rg::view(batches.data(), g, 8, n),
+                               options)
+              .ok());
+  CHECK(first_difference(batches.get(), std::vector<float>(g * 8 * n, 7)) == -1);
+}
+
+TEST_CASE("A sum of nothing is +0.0, whatever the factors are", "[conformance][options][device]") {
+  const Operands o;
+  const float nan = __builtin_nanf("");
+  const float infinity = __builtin_inff();
+  const DeviceArray<float> factors(std::vector<float>{-1, nan, -infinity, infinity, -1});
+  const DeviceArray<std::int32_t> empty(std::vector<std::int32_t>(g, 0));
+  for (const double alpha : {-1.0, double{nan}, -double{infinity}, 1.0})
+    for (const float* const group_alpha :
+         {static_cast<const float*>(nullptr), static_cast<const float*>(factors.data())}) {
+      const rg::Options options{.alpha = alpha, .group_alpha = group_alpha};
+      INFO("alpha " << alpha << (group_alpha != nullptr ? ", group_alpha" : ""));
+      const auto is_zero = [](const std::vector<float>& got) {
+        return first_difference(got, std::vector<float>(got.size(), 0.0F)) == -1;
+      };
+      DeviceArray<float> dw(g * k * n);
+      REQUIRE(rg::ragged_dot_contracting(rg::view(o.lhs.data(), m, k),
+                                         rg::view(o.rows.data(), m, n),
+                                         rg::GroupSizes(empty.data(), g),
+                                         rg::view(dw.data(), g, k, n),
+                                         options)
+                  .ok());
+      CHECK(is_zero(dw.get()));
+      DeviceArray<float> out(m * n);
+      REQUIRE(rg::ragged_dot(rg::view(o.lhs.data(), m, 0),
+                             rg::view(o.rhs.data(), g, 0, n),
+                             o.groups,
+                             rg::view(out.data(), m, n),
+                             options)
+                  .ok());
+      CHECK(is_zero(out.get()));
+      DeviceArray<float> batches(g * 8 * n);
+      REQUIRE(rg::ragged_dot_batch(rg::view(o.lhs.data(), g, 8, 0),
+                                   rg::view(o.rhs.data(), g, 0, n),
+                                   rg::Groups{},
+                                   rg::view(batches.data(), g, 8, n),
+                                   options)
+                  .ok());
+      CHECK(is_zero(batches.get()));
+    }
 }
 
 TEST_CASE("the fault report names the first faulty group, and the result is defined all the same",
@@ -282,6 +468,87 @@ TEST_CASE("the fault report names the first faulty group, and the result is defi
             return 0.0F;
           }) == 0.0F);
   }
+}
+
+TEST_CASE("The fault report is written where there is no output, too",
+          "[conformance][options][device]") {
+  const Operands o;
+  const DeviceArray<std::int32_t> sizes(std::vector<std::int32_t>{3, -2, 0, 0, 0});
+  const rg::GroupSizes groups(sizes.data(), g);
+  DeviceArray<rg::Fault> fault(1);
+  DeviceArray<float> out(g * k * n);
+  const rg::Options options{.tail = rg::Tail::keep, .fault = fault.data()};
+  const auto reports = [&](const rg::Status& status, rg::FaultCode code, int group, int value) {
+    INFO(status.message());
+    REQUIRE(status.ok());
+    REQUIRE(runtime::synchronize().ok());
+    const rg::Fault got = fault.get()[0];
+    fault.set(std::vector<rg::Fault>(1, poison<rg::Fault>()));
+    CHECK(static_cast<int>(got.code) == static_cast<int>(code));
+    CHECK(got.group == group);
+    CHECK(got.value == value);
+  };
+  using rg::FaultCode;
+  const auto x = [&](auto... extents) { return rg::view(o.lhs.data(), extents...); };
+  const auto w = [&](auto... extents) { return rg::view(o.rhs.data(), extents...); };
+  const auto y = [&](auto... extents) { return rg::view(out.data(), extents...); };
+  // No rows, no columns, a depth of 0, no slabs, no batches, no rows to scatter to.
+  reports(rg::ragged_dot(x(0, k), w(g, k, n), groups, y(0, n), options),
+          FaultCode::sum_exceeds_extent,
+          0,
+          3);
+  reports(rg::ragged_dot(x(m, k), w(g, k, 0), groups, y(m, 0), options),
+          FaultCode::negative_size,
+          1,
+          -2);
+  reports(rg::ragged_dot(x(m, 0), w(g, 0, n), groups, y(m, n), options),
+          FaultCode::negative_size,
+          1,
+          -2);
+  reports(rg::ragged_dot_contracting(x(m, 0), w(m, n), groups, y(g, 0, n), options),
+          FaultCode::negative_size,
+          1,
+          -2);
+  reports(rg::ragged_dot_contracting(x(0, k), w(0, n), groups, y(g, k, n), options),
+          FaultCode::sum_exceeds_extent,
+          0,
+          3);
+  rg::Options shard = options;
+  shard.group_offset = 2;
+  reports(rg::ragged_dot_contracting(x(m, k), w(m, n), groups, y(0, k, n), shard),
+          FaultCode::negative_size,
+          1,
+          -2);
+  reports(rg::ragged_dot_batch(x(0, 8, k), w(0, k, n), groups, y(0, 8, n), options),
+          FaultCode::sum_exceeds_extent,
+          0,
+          3);
+  reports(rg::ragged_dot_batch(x(4, 0, k), w(4, k, n), groups, y(4, 0, n), options),
+          FaultCode::negative_size,
+          1,
+          -2);
+  rg::Options scatter = options;
+  scatter.out_index = sizes.data();
+  reports(rg::ragged_dot(x(g, k), w(g, k, n), groups, y(0, n), scatter),
+          FaultCode::negative_size,
+          1,
+          -2);
+  // Nothing to find a fault in.
+  reports(rg::ragged_dot_batch(x(0, 8, k), w(0, k, n), rg::Groups{}, y(0, 8, n), options),
+          FaultCode::none,
+          0,
+          0);
+  reports(rg::ragged_dot_batch(x(4, 8, k), w(4, k, n), rg::Groups{}, y(4, 8, n), options),
+          FaultCode::none,
+          0,
+          0);
+  // The sizes are read, so they must be there.
+  CHECK(rg::ragged_dot(x(0, k),
+                       w(g, k, n),
+                       rg::GroupSizes(static_cast<const std::int32_t*>(nullptr), g),
+                       y(0, n),
+                       options)
+            .code() == rg::StatusCode::null_pointer);
 }
 
 }  // namespace

@@ -183,6 +183,7 @@ inline void build(const Spec& given, Built& b) {
     return *all[static_cast<std::uint64_t>(s.defect_value) % all.size()];
   };
   if (s.defect == Defect::negative_extent) {
+    if (s.gathers && s.scatters) s.scatters = false;  // else the extent may be in no operand
     a_semantic_extent() = -1;
     normalise(s);
     effective = true;
@@ -191,6 +192,9 @@ inline void build(const Spec& given, Built& b) {
     a_semantic_extent() = offset_t{1} << 41;
     normalise(s);
     effective = true;
+  } else if (s.defect == Defect::dims && s.general) {
+    s.gathers = s.scatters = false;  // the edited call has other dimensions
+    normalise(s);
   }
   const bool batch = s.variant == Variant::batch;
   const bool contracting = s.variant == Variant::contracting;
@@ -214,7 +218,8 @@ inline void build(const Spec& given, Built& b) {
       } else if (p.kind == 'c') {
         extent = s.contract[p.index];
         contract_list.dim[p.index] = dim;
-        const bool rhs_decides = contracting && s.gathers;  // then lhs may have any extent
+        const bool rhs_decides =  // the product's extent
+            contracting && s.gathers && !s.tells_extent && p.index == s.ragged_at;
         if (!is_lhs && p.index == 0 && s.defect == Defect::rhs_extent && !rhs_decides) {
           ++extent;
           effective = true;
@@ -237,9 +242,16 @@ inline void build(const Spec& given, Built& b) {
   if (contracting) b.out.append(s.slabs);
   for (const Extents* extents : {&s.batch, &s.lhs_free, &s.rhs_free})
     for (const offset_t e : *extents) b.out.append(e);
-  const bool out_empty = b.out.is_empty();
   rg::Tensor& out = b.out.tensor;
-  if (s.defect == Defect::out_extent) {
+  const bool no_rows = s.scatters && s.row_extent() <= 0;
+  if (s.scatters) out.extent[s.row_dim_of_out()] = s.out_extent;
+  const bool out_empty = b.out.is_empty();
+  // A scatter leaves out's rows free; a gathered product has those that out has.
+  const bool out_decides =
+      s.scatters || (s.variant == Variant::non_contracting && s.gathers && !s.tells_extent);
+  const bool last_is_free =
+      out_decides && static_cast<std::size_t>(out.rank) == s.row_dim_of_out() + 1;
+  if (s.defect == Defect::out_extent && !last_is_free) {
     ++out.extent[out.rank - 1];
     effective = true;
     either = contracting && out.rank == 1 && s.group_offset >= 0;  // a shard of one group more
@@ -260,11 +272,7 @@ inline void build(const Spec& given, Built& b) {
   b.c.allocate(out_type, s.c.shift);
 
   // Groups.
-  // Known: a prefix of extent 0 leaves the description empty, and a contracting call reads one row
-  // of it all the same. That row is allocated, so that other findings show.
-  std::vector<std::int64_t> entries = s.entries;
-  if (s.group_rows() == 0) entries.resize(static_cast<std::size_t>(s.group_count() + 1), 0);
-  allocate_copy(b.entries, stored(entries, s.type));
+  allocate_copy(b.entries, stored(s.entries, s.type));
   const offset_t extra = s.kind == GroupKind::offsets ? 1 : 0;
   b.groups.groups = {b.entries.data(), s.group_count(), s.kind, s.type};
   if (s.kind == GroupKind::none) b.groups.groups = {};
@@ -305,6 +313,7 @@ inline void build(const Spec& given, Built& b) {
     allocate_copy(b.out_index, s.out_index);
     o.out_index = reinterpret_cast<const std::int32_t*>(b.out_index.data());
   }
+  if (s.tells_extent) o.ragged_extent = s.ragged_extent();
   const offset_t factor_count = std::max<offset_t>(batch ? s.ragged_extent() : s.slabs, 0);
   if (s.group_alpha && factor_count < 1000) {
     for (offset_t i = 0; i < factor_count; ++i)
@@ -338,22 +347,23 @@ inline void build(const Spec& given, Built& b) {
       break;
     case Defect::null_lhs:
       b.lhs.tensor.data = nullptr;
-      effective = !b.lhs.is_empty() || s.gathers;  // whatever it gathers: a pointer is asked for
-      either = out_empty || b.lhs.is_empty() || b.rhs.is_empty();
+      effective = !b.lhs.is_empty();
+      either = out_empty || no_rows || b.rhs.is_empty();
       break;
     case Defect::null_rhs:
       b.rhs.tensor.data = nullptr;
       effective = !b.rhs.is_empty();
-      either = out_empty || b.lhs.is_empty();
+      either = out_empty || no_rows || b.lhs.is_empty();
       break;
     case Defect::null_out:
       b.out.tensor.data = nullptr;
       effective = !out_empty;
+      either = no_rows;
       break;
     case Defect::null_groups:
       b.groups.groups.data = nullptr;
       effective = s.group_count() > 0;
-      either = out_empty || s.entries.empty();
+      either = out_empty || no_rows || s.entries.empty();
       break;
     case Defect::out_stride:
       for (index_t i = 0; i < out.rank && !effective; ++i) {
@@ -374,10 +384,16 @@ inline void build(const Spec& given, Built& b) {
       effective = true;
       either = out_empty;
       break;
-    case Defect::gather:
-      if (s.general) {
+    case Defect::scatter:
+      if (!s.has_row_dim()) {
         static const std::int32_t zero = 0;
-        (value % 2 == 0 ? o.lhs_index : o.out_index) = &zero;
+        o.out_index = &zero;
+        effective = true;
+      }
+      break;
+    case Defect::ragged_extent:
+      if (s.variant != Variant::non_contracting || !s.gathers || !s.scatters) {
+        o.ragged_extent = s.ragged_extent() + 1;
         effective = true;
       }
       break;

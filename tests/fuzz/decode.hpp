@@ -144,18 +144,20 @@ inline Spec decode(Input& in) {
   s.scatters = in.one_in(5);
   s.lhs_extent = s.ragged_extent();
   if (s.gathers) s.lhs_extent = decode_extent(in, false);
+  if (s.scatters) s.out_extent = decode_extent(in, false);
+  s.tells_extent = in.one_in(3);
   normalise(s);
   decode_entries(in, s);
   for (std::int32_t& i : s.lhs_index)
     i = in.one_in(6)
             ? static_cast<std::int32_t>(in.hostile(s.lhs_extent))
             : static_cast<std::int32_t>(in.between(0, std::max<offset_t>(s.lhs_extent - 1, 0)));
-  // A rotation with holes.
+  // A rotation, past the end of out, with holes.
   const std::int32_t turn = in.byte();
-  const std::int32_t rows = static_cast<std::int32_t>(s.out_index.size());
-  for (std::int32_t i = 0; i < rows; ++i)
-    s.out_index[static_cast<std::size_t>(i)] =
-        in.one_in(8) ? in.pick<std::int32_t>({-1, -2147483647 - 1, -rows}) : (i + turn) % rows;
+  const std::int32_t ends = static_cast<std::int32_t>(s.out_extent);
+  for (std::size_t i = 0; i < s.out_index.size(); ++i)
+    s.out_index[i] = in.one_in(8) ? static_cast<std::int32_t>(in.hostile(ends))
+                                  : (static_cast<std::int32_t>(i) + turn) % (ends + 1);
   normalise(s);
   return s;
 }

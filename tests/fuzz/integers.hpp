@@ -153,31 +153,36 @@ inline void check_cursor(Input& in) {
 inline void check_fault_report(Input& in) {
   const offset_t extent = in.pick<offset_t>({7, 20, 1, 0, 200, offset_t{1} << 40});
   Description d;
-  make_description(in, d, 27, extent);
+  make_description(in, d, 81, extent);
   std::vector<offset_t> row_of;
-  const rg::OuterDims instances =
-      make_instances(in, d.groups.count + (d.spec.kind == GroupKind::offsets ? 1 : 0), row_of);
+  const offset_t entries = d.groups.count + (d.spec.kind == GroupKind::offsets ? 1 : 0);
+  const offset_t inner_rows = in.between(1, 3);
+  const rg::OuterDims instances = make_instances(in, entries * inner_rows, row_of);
+  rg::OuterDims segments;
+  segments.append(inner_rows, {0, 0, 0, 0, entries});
+  if (in.one_in(2)) segments.append(5, {0, 0, 0, 0, 0});
+  offset_t rows = 0;
+  for (const offset_t row : row_of) rows = std::max(rows, (row + 1) * inner_rows);
   rg::Fault got;
-  rg::check_groups<HostWave>(d.groups, extent, instances, &got);
-  for (std::size_t i = 0; i < row_of.size(); ++i) {
+  rg::check_groups<HostWave>(d.groups, extent, instances, segments, &got);
+  for (offset_t row = 0; row < rows; ++row) {
     Wide sum = 0;
     for (offset_t g = 0; g < d.groups.count; ++g) {
       const offset_t per_row = d.groups.count + (d.spec.kind == GroupKind::offsets ? 1 : 0);
-      const offset_t base = row_of[i] * per_row + g;
+      const offset_t base = row * per_row + g;
       const Wide upper = d.spec.kind == GroupKind::offsets ? d.entry(base + 1) : d.entry(base);
       const Wide lower = d.spec.kind == GroupKind::offsets                ? d.entry(base)
                          : d.spec.kind == GroupKind::end_offsets && g > 0 ? d.entry(base - 1)
                                                                           : 0;
       const bool falls = upper < lower;
-      sum += d.size(row_of[i], g, upper > lower ? upper - lower : 0);
+      sum += d.size(row, g, upper > lower ? upper - lower : 0);
       if (!falls && sum <= extent) continue;
       const rg::FaultCode code = !falls ? rg::FaultCode::sum_exceeds_extent
                                  : d.spec.kind == GroupKind::sizes
                                      ? rg::FaultCode::negative_size
                                      : rg::FaultCode::decreasing_offsets;
       require(got.code == code, "the fault report has another code");
-      require(got.group == static_cast<offset_t>(i) * d.groups.count + g,
-              "the fault report has another group");
+      require(got.group == row * d.groups.count + g, "the fault report has another group");
       if (falls) require(got.value == static_cast<offset_t>(upper), "the fault's size");
       if (!falls && sum < (Wide{1} << 62))
         require(got.value == static_cast<offset_t>(sum), "the fault's sum");

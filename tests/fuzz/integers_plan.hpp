@@ -13,8 +13,8 @@
 namespace fuzz {
 namespace integers {
 
-/// A kernel set with the host's row and no kernel.
-inline rg::KernelSet plan_kernels() {
+/// A kernel set for the problem with the host's row and no kernel.
+inline rg::KernelSet plan_kernels(const rg::Problem& p) {
   static rg::KernelEntry entry = [] {
     rg::KernelEntry e;
     e.row = host_config_row();
@@ -28,12 +28,16 @@ inline rg::KernelSet plan_kernels() {
   set.entries = &entry;
   set.count = 1;
   set.device = &rg::runtime::host::device;
+  set.variant = p.variant;
+  set.lhs_dtype = p.lhs_dtype;
+  set.rhs_dtype = p.rhs_dtype;
+  set.out_dtype = p.out_dtype;
   return set;
 }
 
 inline void check_plan_text(Input& in) {
   rg::Plan plan;
-  plan.kernel = plan_kernels().entries[0];
+  plan.kernel = plan_kernels({}).entries[0];
   rg::Problem& p = plan.problem;
   const auto extent = [&] { return in.one_in(8) ? in.hostile(100) : in.between(0, 300); };
   p.variant = static_cast<Variant>(in.byte() % 3);
@@ -56,11 +60,15 @@ inline void check_plan_text(Input& in) {
   p.beta = in.pick({0.0, 0.1, -1e300, 1.0});
   p.has_c = in.one_in(2);
   p.gathers = in.one_in(2);
+  p.lhs_extent = extent();
+  p.scatters = in.one_in(2);
+  p.out_extent = extent();
+  p.has_fault = in.one_in(2);
   p.group_offset = in.one_in(2) ? in.hostile(3) & std::numeric_limits<std::int64_t>::max() : 0;
   plan.blocks = static_cast<index_t>(in.byte());
   plan.order = {static_cast<index_t>(in.byte() % 2), 8, 1};
   std::string text = rg::to_text(plan);
-  const rg::Result<rg::Plan> read = rg::plan_from_text(text, plan_kernels());
+  const rg::Result<rg::Plan> read = rg::plan_from_text(text, plan_kernels(p));
   const rg::Status valid = rg::validate(p);
   if (read.ok() != valid.ok())
     fail("plan_from_text says " + read.status().message() + ", validate says " + valid.message() +
@@ -80,7 +88,7 @@ inline void check_plan_text(Input& in) {
     }
     if (text.empty()) break;
   }
-  const rg::Result<rg::Plan> spoiled = rg::plan_from_text(text, plan_kernels());
+  const rg::Result<rg::Plan> spoiled = rg::plan_from_text(text, plan_kernels(p));
   if (spoiled.ok()) {
     const rg::Problem& q = spoiled.value().problem;
     for (const rg::OuterDims* dims : {&q.instances, &q.segments})
@@ -126,6 +134,10 @@ inline void check_canonicalise(Input& in) {
   rg::Options options;
   if (in.one_in(4)) options.group_offset = in.hostile(2);
   if (in.one_in(8)) options.tail = Tail::compute;
+  static constexpr std::int32_t index[1] = {};  // never read
+  if (in.one_in(3)) options.lhs_index = index;
+  if (in.one_in(3)) options.out_index = index;
+  if (in.one_in(8)) options.ragged_extent = extent();
   // Extents that agree, now and then, so that the later checks are reached.
   if (!in.one_in(4)) {
     for (index_t i = 0; i < 2; ++i) {
@@ -174,11 +186,12 @@ inline void check_canonicalise(Input& in) {
   offset_t elems = 1;
   for (index_t d = 0; d < out.rank; ++d) elems *= out.extent[d];
   const offset_t slabs = p.variant == Variant::non_contracting ? 1 : p.slabs;
-  require(p.rows * p.cols * slabs * p.instances.count() == elems,
+  const offset_t out_rows = p.scatters ? p.out_extent : p.rows;
+  require(out_rows * p.cols * slabs * p.instances.count() == elems,
           "canonicalise changes the number of output elements");
   offset_t depth = 1;
   for (index_t i = 0; i < dims.lhs_contracting.count; ++i)
-    depth *= lhs.extent[dims.lhs_contracting[i]];
+    depth *= rhs.extent[dims.rhs_contracting[i]];
   require(p.depth * p.segments.count() == depth || (depth == 0 && p.depth == 0),
           "canonicalise changes the depth");
 }

@@ -68,11 +68,15 @@ class Oracle {
     elem_bytes_ = static_cast<offset_t>(rg::bytes_of(out.dtype));
     if (s_.beta != 0 && !s_.has_c) preset_out();
     std::vector<unsigned char> bytes = b_.out.memory.copy();
-    if (b_.out.is_empty()) return bytes;
+    offset_t extent[rg::max_rank] = {};  // of the product
+    for (index_t d = 0; d < out.rank; ++d) extent[d] = out.extent[d];
+    if (s_.scatters) extent[s_.row_dim_of_out()] = s_.row_extent();
+    for (index_t d = 0; d < out.rank; ++d)
+      if (extent[d] <= 0) return bytes;
     Index at{};
     do {
       element(at, bytes);
-    } while (advance(at, out.rank, out.extent));
+    } while (advance(at, out.rank, extent));
     return bytes;
   }
 
@@ -263,19 +267,20 @@ class Oracle {
 
     Index to = out_at;
     if (s_.scatters) {
-      const std::size_t row_dim = variant() == Variant::non_contracting ? 0 : 1;
+      const std::size_t row_dim = s_.row_dim_of_out();
       const std::int32_t target = s_.out_index[static_cast<std::size_t>(to[row_dim])];
-      if (target < 0) return;
+      if (target < 0 || target >= s_.out_extent) return;
       to[row_dim] = target;
     }
     double value = 0;
-    if (!is_tail) {
+    offset_t terms = 0;
+    const double sum = is_tail ? 0 : product(l, r, slab + shard, terms);
+    if (terms > 0)  // a sum of nothing is +0.0, whatever the factors are
       value =
           static_cast<double>(static_cast<float>(s_.alpha)) *
           (s_.group_alpha ? static_cast<double>(b_.group_factors[static_cast<std::size_t>(slab)])
                           : 1.0) *
-          product(l, r, slab + shard);
-    }
+          sum;
     if (s_.beta != 0) {
       const double before =
           s_.has_c ? read(b_.c, position(b_.c, to)) : read(b_.out, position(b_.out, to));
@@ -286,7 +291,7 @@ class Oracle {
   }
 
   /// Σ lhs·rhs over the contracting dimensions; `group` is used by the contracting variant only.
-  double product(Index& l, Index& r, offset_t group) {
+  double product(Index& l, Index& r, offset_t group, offset_t& terms) {
     const rg::DimensionNumbers& d = b_.dims;
     const index_t count = d.lhs_contracting.count;
     Index at{};
@@ -307,6 +312,7 @@ class Oracle {
         const Range range = ranges(l)[static_cast<std::size_t>(group)];
         if (ragged < range.begin || ragged >= range.end) continue;
       }
+      ++terms;
       const double right = read(b_.rhs, position(b_.rhs, r));
       if (s_.gathers) {
         Index gathered = l;

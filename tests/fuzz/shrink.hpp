@@ -50,6 +50,7 @@ inline std::vector<Spec> simpler(const Spec& s) {
   if (s.host_row) propose([](Spec& t) { t.host_row = false; });
   if (s.gathers) propose([](Spec& t) { t.gathers = false; });
   if (s.scatters) propose([](Spec& t) { t.scatters = false; });
+  if (s.tells_extent) propose([](Spec& t) { t.tells_extent = false; });
   if (s.group_alpha) propose([](Spec& t) { t.group_alpha = false; });
   if (s.has_c) propose([](Spec& t) { t.has_c = false; });
   if (s.alpha != 1) propose([](Spec& t) { t.alpha = 1; });
@@ -91,6 +92,7 @@ inline std::vector<Spec> simpler(const Spec& s) {
     });
   }
   if (s.lhs_extent > 0 && s.gathers) propose([](Spec& t) { --t.lhs_extent; });
+  if (s.out_extent > 0 && s.scatters) propose([](Spec& t) { --t.out_extent; });
   for (std::size_t i = 0; i < s.entries.size(); ++i) {
     const std::int64_t entry = s.entries[i];
     for (const std::int64_t smaller : {std::int64_t{0}, std::int64_t{1}, entry / 2})
@@ -122,11 +124,12 @@ inline double weight(const Spec& s) {
            (l->padded != 0 || l->pad != 0) + (l->unit != 1) + (l->shift != 0);
   sum += (s.defect != Defect::none) + std::log2(1 + std::fabs(static_cast<double>(s.defect_value)));
   sum += (s.route != Route::call) + (s.types != Types::f32) + s.epilogue + s.fault + s.host_row +
-         5 * s.gathers + 5 * s.scatters + s.group_alpha + s.has_c + (s.alpha != 1) + (s.beta != 0) +
-         (s.tail != Tail::zero) + s.prefix_groups + (s.kind != GroupKind::sizes) +
-         (s.type != IndexType::s64) + (s.salt != 0);
-  sum += static_cast<double>(s.group_offset + s.more_groups + s.slabs + s.lhs_extent) +
-         static_cast<double>(s.ragged_at);
+         5 * s.gathers + 5 * s.scatters + s.tells_extent + s.group_alpha + s.has_c +
+         (s.alpha != 1) + (s.beta != 0) + (s.tail != Tail::zero) + s.prefix_groups +
+         (s.kind != GroupKind::sizes) + (s.type != IndexType::s64) + (s.salt != 0);
+  sum +=
+      static_cast<double>(s.group_offset + s.more_groups + s.slabs + s.lhs_extent + s.out_extent) +
+      static_cast<double>(s.ragged_at);
   for (std::size_t i = 0; i + 1 < s.lhs_places.size(); ++i)
     sum += s.lhs_places[i].kind > s.lhs_places[i + 1].kind;
   for (std::size_t i = 0; i + 1 < s.rhs_places.size(); ++i)
@@ -246,10 +249,11 @@ inline void print_call(const Spec& given) {
   if (o.config_row != -1) std::printf("options.config_row = %d;\n", o.config_row);
   if (o.platform != rg::Platform::automatic)
     std::printf("options.platform = rg::Platform::%s;\n", rg::name_of(o.platform));
-  if (s.gathers || (s.defect == Defect::gather && o.lhs_index != nullptr))
-    std::printf("options.lhs_index = lhs_index.data();\n");
-  if (s.scatters || (s.defect == Defect::gather && o.out_index != nullptr))
+  if (s.gathers) std::printf("options.lhs_index = lhs_index.data();\n");
+  if (s.scatters || s.defect == Defect::scatter)
     std::printf("options.out_index = out_index.data();\n");
+  if (o.ragged_extent != -1)
+    std::printf("options.ragged_extent = %lld;\n", static_cast<long long>(o.ragged_extent));
   if (s.group_alpha) std::printf("options.group_alpha = group_alpha.data();\n");
   if (s.fault) std::printf("rg::Fault fault;\noptions.fault = &fault;\n");
   const auto tensor = [&](const char* name, const rg::Tensor& t, const std::string& data) {

@@ -48,17 +48,18 @@ enum class Defect {
   c_extent,
   c_rank,
   c_dtype,
-  out_stride,  ///< a stride of zero in the output
-  shard,       ///< a shard that leaves the groups
-  gather,      ///< gather or scatter in a general call
-  dims,        ///< dimension numbers edited at random: may still be right
+  out_stride,     ///< a stride of zero in the output
+  shard,          ///< a shard that leaves the groups
+  scatter,        ///< a general call's scatter without its one dimension
+  ragged_extent,  ///< options.ragged_extent is one more than the operands'
+  dims,           ///< dimension numbers edited at random: may still be right
 };
 inline constexpr int defect_count = static_cast<int>(Defect::dims) + 1;
 inline constexpr const char* defect_names[defect_count] = {
-    "none",        "rhs_extent",      "out_extent",  "group_count", "tail",
-    "config_row",  "platform",        "null_lhs",    "null_rhs",    "null_out",
-    "null_groups", "negative_extent", "huge_extent", "c_extent",    "c_rank",
-    "c_dtype",     "out_stride",      "shard",       "gather",      "dims"};
+    "none",        "rhs_extent",    "out_extent", "group_count", "tail",        "config_row",
+    "platform",    "null_lhs",      "null_rhs",   "null_out",    "null_groups", "negative_extent",
+    "huge_extent", "c_extent",      "c_rank",     "c_dtype",     "out_stride",  "shard",
+    "scatter",     "ragged_extent", "dims"};
 
 /// Where an operand's elements lie. All zero: row-major, without gaps.
 struct Layout {
@@ -104,7 +105,9 @@ struct Spec {
   offset_t lhs_extent = 0;  ///< of the ragged dimension of lhs itself, when it gathers
   std::vector<std::int32_t> lhs_index;
   bool scatters = false;
+  offset_t out_extent = 0;  ///< of out along the tile's rows, when it scatters
   std::vector<std::int32_t> out_index;
+  bool tells_extent = false;  ///< options.ragged_extent is given
   bool fault = false;
   bool epilogue = false;
   bool host_row = false;   ///< config_row forced to the host's row
@@ -119,6 +122,18 @@ struct Spec {
                                              : lhs_free;
   }
   [[nodiscard]] offset_t ragged_extent() const { return ragged_kind()[ragged_at]; }
+  /// Whether one dimension of lhs is the tile's rows, so that out can be scattered along it.
+  [[nodiscard]] bool has_row_dim() const {
+    return variant == Variant::non_contracting || lhs_free.size() == 1;
+  }
+  [[nodiscard]] offset_t row_extent() const {
+    return variant == Variant::non_contracting ? ragged_extent() : lhs_free[0];
+  }
+  /// Which dimension of out that is.
+  [[nodiscard]] std::size_t row_dim_of_out() const {
+    return (variant == Variant::contracting ? 1 : 0) + batch.size() +
+           (variant == Variant::non_contracting ? ragged_at : 0);
+  }
   /// Rows of the group description: product of the prefix extents.
   [[nodiscard]] offset_t group_rows() const {
     if (!general || !prefix_groups) return 1;
@@ -140,7 +155,7 @@ inline void normalise(Spec& s) {
     s.ragged_at = 0;
     s.prefix_groups = false;
   } else {
-    s.gathers = s.scatters = s.epilogue = false;
+    s.epilogue = false;
     Extents& ragged = s.variant == Variant::batch         ? s.batch
                       : s.variant == Variant::contracting ? s.contract
                                                           : s.lhs_free;
@@ -197,14 +212,18 @@ inline void normalise(Spec& s) {
   const auto length = [](offset_t extent) {
     return static_cast<std::size_t>(std::max<offset_t>(extent, 0));
   };
+  if (!s.has_row_dim()) s.scatters = false;
   if (!s.gathers) s.lhs_extent = s.ragged_extent();
+  if (!s.scatters) s.out_extent = s.has_row_dim() ? s.row_extent() : 0;
+  // With both indices, no operand has the rows of the product.
+  if (s.gathers && s.scatters && s.variant == Variant::non_contracting) s.tells_extent = true;
   s.lhs_index.resize(s.gathers ? length(s.ragged_extent()) : 0, 0);
-  // Destinations are distinct or negative: two rows in one place would be a race.
-  s.out_index.resize(s.scatters ? length(s.lhs_free[0]) : 0, -1);
-  std::vector<bool> taken(s.out_index.size(), false);
+  // Destinations are distinct, or outside out: two rows in one place would be a race.
+  s.out_index.resize(s.scatters ? length(s.row_extent()) : 0, -1);
+  std::vector<bool> taken(s.scatters ? length(s.out_extent) : 0, false);
   for (std::int32_t& to : s.out_index) {
-    if (to < 0) continue;
-    if (to >= static_cast<std::int32_t>(taken.size()) || taken[static_cast<std::size_t>(to)])
+    if (to < 0 || to >= static_cast<std::int32_t>(taken.size())) continue;
+    if (taken[static_cast<std::size_t>(to)])
       to = -1;
     else
       taken[static_cast<std::size_t>(to)] = true;

@@ -47,12 +47,14 @@ CURSOR = "unit/schedule/group_cursor_test.cpp"
 SIZES = "unit/problem/group_sizes_test.cpp"
 ORDER = "unit/schedule/tile_order_test.cpp"
 SELECT = "unit/plan/select_test.cpp"
+SERIALISE = "unit/plan/serialise_test.cpp"
 FUZZER = "fuzz/fuzz_ragged_dot.cpp"
 FUZZER_ARGUMENTS = "--mode call --runs 20000 --seed 1"
 C_TEST = "out = alpha*"
 ALPHA_TEST = "group_alpha scales*"
 SHARD_TEST = "a shard of the groups*"
 GATHER_TEST = "lhs_index gathers*"
+SCATTER_TEST = "A scatter goes to*"
 FAULT_TEST = "the fault report*"
 DEFINITION_TEST = "ragged_dot_general equals its definition*"
 
@@ -97,11 +99,11 @@ MUTANTS = [
            "if (v < count) to[v * d_strides_.col] = out[v];",
            "if (v <= count) to[v * d_strides_.col] = out[v];", OPTIONS, C_TEST),
     Mutant("alpha not applied", "epilogue/store.hpp",
-           "value[v] = alpha<Compute>() * acc[v];", "value[v] = acc[v];", OPTIONS, C_TEST),
+           "value[v] = detail::multiply(alpha<Compute>(), acc[v]);", "value[v] = acc[v];", OPTIONS, C_TEST),
     Mutant("out read where beta is 0", "epilogue/store.hpp",
            "if (beta<Compute>() != Compute{}) {", "{", OPTIONS, ALPHA_TEST),
     Mutant("product rounded before beta", "epilogue/store.hpp",
-           "value[v] = alpha<Compute>() * acc[v];",
+           "value[v] = detail::multiply(alpha<Compute>(), acc[v]);",
            "value[v] = static_cast<Compute>(Element<T>::widen(round_to<T>(alpha<Compute>() * acc[v])));",
            ROWS, "ragged_dot scales by alpha*"),
     Mutant("c read by out's strides", "epilogue/store.hpp",
@@ -113,7 +115,19 @@ MUTANTS = [
            "alpha_ *= arguments.group_alpha[work.slab];", "alpha_ *= arguments.group_alpha[0];",
            OPTIONS, ALPHA_TEST),
     Mutant("scatter index ignored", "epilogue/store.hpp",
-           "      out_row = out_index_[out_row];\n", "", OPTIONS, GATHER_TEST),
+           "static_cast<std::uint32_t>(out_index_[out_row]);", "static_cast<std::uint32_t>(out_row);",
+           OPTIONS, GATHER_TEST),
+    Mutant("scatter bound dropped", "epilogue/store.hpp",
+           "if (to_row >= out_extent_) return;",
+           "if (static_cast<std::int32_t>(to_row) < 0) return;", OPTIONS, SCATTER_TEST),
+    Mutant("scatter bound off by one", "epilogue/store.hpp",
+           "to_row >= out_extent_", "to_row > out_extent_", FUZZER, FUZZER_ARGUMENTS),
+    Mutant("a sum of nothing keeps its factors", "epilogue/store.hpp",
+           "if (work.is_tail || work.k_extent == 0) {", "if (work.is_tail) {",
+           OPTIONS, "A sum of nothing*"),
+    Mutant("the last segment decides whether a sum is one of nothing", "engine/simple.hpp",
+           "depth = max_of(depth, work.k_extent);", "depth = work.k_extent;",
+           GENERAL, "Only some depth dimensions*"),
     # Groups.
     Mutant("tile at a boundary goes to the group before", "schedule/group_cursor.hpp",
            "lane_in_range_ && first_tile <= tile", "lane_in_range_ && first_tile < tile",
@@ -134,6 +148,9 @@ MUTANTS = [
            SIZES, "Sizes, end offsets and prefix offsets*"),
     Mutant("fault where the sum meets the extent", "schedule/group_check.hpp",
            "> extent - before) {", ">= extent - before) {", OPTIONS, FAULT_TEST),
+    Mutant("fault of a depth dimension's groups not seen", "schedule/group_check.hpp",
+           "instances.group_rows() * segment_rows;", "instances.group_rows();",
+           GENERAL, "the fault report of a general call*"),
     # Decoders.
     Mutant("row mask off by one", "kernel/non_contracting.hpp",
            "min_of(offset_t{BlockM}, at.extent - row)", "min_of(offset_t{BlockM}, at.extent - row + 1)",
@@ -168,7 +185,15 @@ MUTANTS = [
     Mutant("forced config row ignored", "plan/select.hpp",
            "    if (options.config_row >= 0 && options.config_row != entry.row) continue;\n", "",
            SELECT, "A forced row runs*"),
+    Mutant("no report without output", "plan/select.hpp",
+           "plan.problem.has_fault ? max_of(tiles, offset_t{1}) : tiles;", "tiles;",
+           OPTIONS, "The fault report is written*"),
+    Mutant("kernels of another variant accepted", "plan/serialise.hpp",
+           "if (!set.is_for(plan.problem))", "if (false)", SERIALISE, "A set of kernels*"),
     # Numbers.
+    Mutant("s32 factors not cut", "base/wrapping.hpp",
+           "  if (value >= static_cast<double>(most)) return most;\n", "",
+           "conformance/dtypes_test.cpp", "Group factors of integer*"),
     Mutant("bf16 ties away from zero", "numeric/bf16.hpp",
            "0x7FFFU + ((bits >> 16) & 1U)", "0x8000U",
            "unit/numeric/bf16_test.cpp", "to_bf16 rounds to nearest*", True),

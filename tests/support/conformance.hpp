@@ -3,6 +3,7 @@
 // compares every byte of the output buffer with the oracle: values, tails, pads and guards.
 #pragma once
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -90,7 +91,10 @@ inline std::vector<unsigned char> bytes_of(Sizes& entries, IndexType type) {
 
 /// Values of an operand; rows (or slabs) that are not live hold NaN, +Inf and −Inf in turn.
 template <class T, class IsLive>
-std::vector<T> operand_values(Random& random, const Extent3& e, Data data, const IsLive& is_live) {
+[[gnu::noinline]] std::vector<T> operand_values(Random& random,
+                                                const Extent3& e,
+                                                Data data,
+                                                const IsLive& is_live) {
   std::vector<T> values;
   values.reserve(elems_of(e));
   for (offset_t s = 0; s < e[0]; ++s)
@@ -111,6 +115,36 @@ std::vector<double> widened(const std::vector<T>& values) {
   wide.reserve(values.size());
   for (const T& value : values) wide.push_back(static_cast<double>(rg::Element<T>::widen(value)));
   return wide;
+}
+
+// Texts, and loops over bytes, are functions of no element type: one copy serves all.
+
+[[gnu::noinline]] inline std::string text_of_case(const Case& c,
+                                                  const Sizes& stored,
+                                                  const std::array<rg::DType, 3>& dtypes,
+                                                  std::uint64_t seed) {
+  const Shape& s = c.shape;
+  return std::string(name_of(s.variant)) + " " + name_of(dtypes[0]) + "·" + name_of(dtypes[1]) +
+         "→" + name_of(dtypes[2]) + ", slabs " + std::to_string(s.slabs) + ", m " +
+         std::to_string(s.m) + ", k " + std::to_string(s.k) + ", n " + std::to_string(s.n) +
+         ", groups " + text_of(stored) + " (" + c.name + ", seed " + std::to_string(seed) + ")";
+}
+
+[[gnu::noinline]] inline std::string text_of_bound(double expected, double bound) {
+  return std::to_string(expected) + (bound == 0 ? " exactly" : " within " + std::to_string(bound));
+}
+
+[[gnu::noinline]] inline std::string text_of_element(const Extent3& at,
+                                                     double value,
+                                                     const std::string& needed) {
+  return "out[" + std::to_string(at[0]) + "][" + std::to_string(at[1]) + "][" +
+         std::to_string(at[2]) + "] is " + std::to_string(value) + ", needed " + needed;
+}
+
+/// A row of the config table, or "selected row".
+[[gnu::noinline]] inline std::string text_of_row(index_t row) {
+  if (row < 0) return "selected row";
+  return "row " + std::to_string(row) + " " + rg::config_row(row).name;
 }
 
 /// A case with its operands in device memory and the expected output. `Only` names the case's
@@ -244,17 +278,14 @@ class Prepared {
         // −0 = alpha·(−1) for alpha = 0, or alpha·0 for alpha < 0: the zeros count as equal there.
         const bool both_zero = expected == 0 && rg::Element<O>::widen(result[i]) == 0;
         if (!same_bits(result[i], rounded) && !(case_.alpha <= 0 && both_zero))
-          needed = std::to_string(expected) + " exactly";
+          needed = text_of_bound(expected, 0);
       } else {
         const double bound = error_bound<O>(depth + 4 + extra_terms, absdot, expected);
         const double error = std::fabs(double{rg::Element<O>::widen(result[i])} - expected);
-        if (!(error <= bound))
-          needed = std::to_string(expected) + " within " + std::to_string(bound);
+        if (!(error <= bound)) needed = text_of_bound(expected, bound);
       }
       if (!needed.empty())
-        return "out[" + std::to_string(slab) + "][" + std::to_string(row) + "][" +
-               std::to_string(col) + "] is " +
-               std::to_string(double{rg::Element<O>::widen(result[i])}) + ", needed " + needed;
+        return text_of_element({slab, row, col}, double{rg::Element<O>::widen(result[i])}, needed);
     }
     return {};
   }
@@ -267,12 +298,7 @@ class Prepared {
     return lhs_.guards_intact() && rhs_.guards_intact() && groups_.guards_intact();
   }
   [[nodiscard]] std::string text() const {
-    const Shape& s = case_.shape;
-    return std::string(name_of(s.variant)) + " " + name_of(rg::dtype_of<L>) + "·" +
-           name_of(rg::dtype_of<R>) + "→" + name_of(rg::dtype_of<O>) + ", slabs " +
-           std::to_string(s.slabs) + ", m " + std::to_string(s.m) + ", k " + std::to_string(s.k) +
-           ", n " + std::to_string(s.n) + ", groups " + text_of(stored_) + " (" + case_.name +
-           ", seed " + std::to_string(seed) + ")";
+    return text_of_case(case_, stored_, {rg::dtype_of<L>, rg::dtype_of<R>, rg::dtype_of<O>}, seed);
   }
   [[nodiscard]] offset_t live_extent() const { return live_extent_; }
 
@@ -305,11 +331,7 @@ Outcome<O> run_case(const Case& c) {
   Prepared<L, R, O> prepared(c);
   rg::Options options = prepared.options();
   const auto fail = [&](const std::string& what) {
-    outcome.failure = prepared.text() + ": " +
-                      (options.config_row < 0 ? std::string("selected row")
-                                              : "row " + std::to_string(options.config_row) + " " +
-                                                    rg::config_row(options.config_row).name) +
-                      ": " + what;
+    outcome.failure = prepared.text() + ": " + text_of_row(options.config_row) + ": " + what;
     return outcome;
   };
   std::vector<O> result;

@@ -32,55 +32,47 @@ namespace support {
 
 namespace runtime = raggedgemm::runtime::native;
 
-template <class T>
-class DeviceArray {
+/// The bytes of an array. Not a template, and not inlined: one copy of this code is enough.
+class DeviceBytes {
  public:
-  /// `elems` elements, all poison, starting `shift_elems` elements past a 256-byte boundary.
-  explicit DeviceArray(std::size_t elems, std::size_t shift_elems = 0)
-      : elems_(elems), front_bytes_(guard_bytes + shift_elems * sizeof(T)) {
-    total_bytes_ = front_bytes_ + elems_ * sizeof(T) + guard_bytes;
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+
+  /// Whether no byte outside the elements has changed.
+  [[nodiscard]] [[gnu::noinline]] bool guards_intact() {
+    open_guards();
+    std::vector<unsigned char> bytes(total_bytes_);
+    const bool read = runtime::copy_to_host(bytes.data(), memory_, total_bytes_).ok();
+    close_guards();
+    if (!read) return false;
+    const std::size_t back = front_bytes_ + bytes_;
+    for (std::size_t i = 0; i < total_bytes_; ++i)
+      if ((i < front_bytes_ || i >= back) && bytes[i] != 0xFF) return false;
+    return true;
+  }
+
+ protected:
+  [[gnu::noinline]] DeviceBytes(std::size_t bytes, std::size_t shift_bytes)
+      : bytes_(bytes), front_bytes_(guard_bytes + shift_bytes) {
+    total_bytes_ = front_bytes_ + bytes_ + guard_bytes;
     memory_ = static_cast<unsigned char*>(runtime::allocate(total_bytes_));
     REQUIRE(memory_ != nullptr);
     REQUIRE(runtime::fill(memory_, 0xFF, total_bytes_).ok());
     REQUIRE(runtime::synchronize().ok());
     close_guards();
   }
-  explicit DeviceArray(const std::vector<T>& values, std::size_t shift_elems = 0)
-      : DeviceArray(values.size(), shift_elems) {
-    set(values);
-  }
-  ~DeviceArray() {
+  [[gnu::noinline]] ~DeviceBytes() {
     open_guards();
     runtime::release(memory_);
   }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
 
-  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(memory_ + front_bytes_); }
-  [[nodiscard]] std::size_t elems() const { return elems_; }
-
-  void set(const std::vector<T>& values) {
-    REQUIRE(values.size() == elems_);
-    REQUIRE(runtime::copy_to_device(data(), values.data(), elems_ * sizeof(T)).ok());
+  [[nodiscard]] unsigned char* bytes() const { return memory_ + front_bytes_; }
+  [[gnu::noinline]] void copy_from(const void* values, std::size_t count) {
+    REQUIRE(count == bytes_);
+    REQUIRE(runtime::copy_to_device(bytes(), values, bytes_).ok());
   }
-
-  [[nodiscard]] std::vector<T> get() const {
-    std::vector<T> values(elems_);
-    REQUIRE(runtime::copy_to_host(values.data(), data(), elems_ * sizeof(T)).ok());
-    return values;
-  }
-
-  /// Whether no byte outside the elements has changed.
-  [[nodiscard]] bool guards_intact() {
-    open_guards();
-    std::vector<unsigned char> bytes(total_bytes_);
-    const bool read = runtime::copy_to_host(bytes.data(), memory_, total_bytes_).ok();
-    close_guards();
-    if (!read) return false;
-    const std::size_t back = front_bytes_ + elems_ * sizeof(T);
-    for (std::size_t i = 0; i < total_bytes_; ++i)
-      if ((i < front_bytes_ || i >= back) && bytes[i] != 0xFF) return false;
-    return true;
+  [[gnu::noinline]] void copy_to(void* values) const {
+    REQUIRE(runtime::copy_to_host(values, bytes(), bytes_).ok());
   }
 
  private:
@@ -89,7 +81,7 @@ class DeviceArray {
   void close_guards() {
 #if defined(SUPPORT_ASAN)
     if (raggedgemm::runtime::has_gpu_platform) return;
-    const std::size_t back = front_bytes_ + elems_ * sizeof(T);
+    const std::size_t back = front_bytes_ + bytes_;
     __asan_poison_memory_region(memory_, front_bytes_);
     __asan_poison_memory_region(memory_ + back, total_bytes_ - back);
 #endif
@@ -101,10 +93,36 @@ class DeviceArray {
 #endif
   }
 
-  std::size_t elems_;
+  std::size_t bytes_;
   std::size_t front_bytes_;
   std::size_t total_bytes_ = 0;
   unsigned char* memory_ = nullptr;
+};
+
+template <class T>
+class DeviceArray : public DeviceBytes {
+ public:
+  /// `elems` elements, all poison, starting `shift_elems` elements past a 256-byte boundary.
+  explicit DeviceArray(std::size_t elems, std::size_t shift_elems = 0)
+      : DeviceBytes(elems * sizeof(T), shift_elems * sizeof(T)), elems_(elems) {}
+  explicit DeviceArray(const std::vector<T>& values, std::size_t shift_elems = 0)
+      : DeviceArray(values.size(), shift_elems) {
+    set(values);
+  }
+
+  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes()); }
+  [[nodiscard]] std::size_t elems() const { return elems_; }
+
+  void set(const std::vector<T>& values) { copy_from(values.data(), values.size() * sizeof(T)); }
+
+  [[nodiscard]] std::vector<T> get() const {
+    std::vector<T> values(elems_);
+    copy_to(values.data());
+    return values;
+  }
+
+ private:
+  std::size_t elems_;
 };
 
 /// The value whose bytes are all 0xFF: a NaN, and what untouched memory holds.

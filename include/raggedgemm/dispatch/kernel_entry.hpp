@@ -39,6 +39,16 @@ struct KernelSet {
   index_t count = 0;
   Platform platform = Platform::host;
   Result<Device> (*device)() noexcept = nullptr;
+  Variant variant = Variant::non_contracting;  ///< what the kernels multiply
+  DType lhs_dtype = DType::f32;
+  DType rhs_dtype = DType::f32;
+  DType out_dtype = DType::f32;
+
+  /// Whether the kernels are of the problem's variant and dtypes.
+  [[nodiscard]] constexpr bool is_for(const Problem& p) const noexcept {
+    return p.variant == variant && p.lhs_dtype == lhs_dtype && p.rhs_dtype == rhs_dtype &&
+           p.out_dtype == out_dtype;
+  }
 };
 
 }  // namespace raggedgemm

@@ -59,8 +59,8 @@ RG_HOST_DEVICE offset_t ragged_extent(const Arguments& p) {
 RG_EXEC_CHECK_DISABLE
 template <class VariantType, class Wave>
 RG_HOST_DEVICE void report_fault(const Arguments& p) {
-  if (p.fault != nullptr && p.groups.kind != GroupKind::none)
-    check_groups<Wave>(p.groups, ragged_extent<VariantType>(p), p.instances, p.fault);
+  if (p.fault != nullptr)
+    check_groups<Wave>(p.groups, ragged_extent<VariantType>(p), p.instances, p.segments, p.fault);
 }
 
 /// The host: blocks are threads, tiles are dealt by a shared counter.
@@ -314,6 +314,10 @@ KernelSet kernels() noexcept {
   set.entries = entries.list.data();
   set.count = entries.count;
   set.platform = Where;
+  set.variant = VariantType::variant;
+  set.lhs_dtype = dtype_of<typename TypesType::lhs>;
+  set.rhs_dtype = dtype_of<typename TypesType::rhs>;
+  set.out_dtype = dtype_of<typename TypesType::out>;
   if constexpr (Where == Platform::host) {
     set.device = &runtime::host::device;
   } else {

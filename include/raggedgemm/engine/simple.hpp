@@ -30,6 +30,7 @@ struct Simple {
                                  const EpilogueType& epilogue,
                                  TileSource& tiles,
                                  void* shared) {
+    if (arguments.cols == 0) return;  // there are no tiles
     typename VariantType::
         template Decoder<Config::value.block_m, Config::value.block_n, typename Block::Wave>
             decoder(arguments);
@@ -38,21 +39,26 @@ struct Simple {
     while (decoder.decode(tiles.next(), work)) {
       block.clear(work.rows, work.cols);
       const offset_t segments = arguments.segments.count();
+      offset_t depth = 0;  // 0 where no segment has any: nothing is summed
       for (offset_t segment = 0; segment < segments; ++segment) {
         const OuterOffsets offsets = arguments.segments.offsets(segment);
         if (arguments.segments.has_groups()) locate_depth(arguments, offsets, work);
-        if (is_gathered_away(arguments, work)) break;
-        accumulate(arguments, work, offsets, block);
+        depth = max_of(depth, work.k_extent);
+        if (!is_gathered_away(arguments, work)) accumulate(arguments, work, offsets, block);
       }
+      work.k_extent = depth;
       block.for_each_chunk(
           work.rows, work.cols, TileStore<Out, EpilogueType>(arguments, work, epilogue));
     }
   }
 
  private:
-  /// A batch whose gather index points nowhere has a zero product.
+  /// A batch whose gather index points nowhere has a zero product, and so has all of an lhs without
+  /// elements, whose address may be null.
   static RG_HOST_DEVICE bool is_gathered_away(const Arguments& arguments, const Work& work) {
-    if (VariantType::variant != Variant::batch || arguments.lhs_index == nullptr) return false;
+    if (arguments.lhs_index == nullptr) return false;
+    if (arguments.lhs_extent == 0) return true;
+    if (VariantType::variant != Variant::batch) return false;
     const std::int32_t slab = arguments.lhs_index[work.slab];
     return slab < 0 || slab >= arguments.lhs_extent;
   }

@@ -81,7 +81,7 @@ struct TmaWgmma {
   static constexpr index_t elems_per_lane = atoms * n_side / 2;  // of the accumulator
   // A block starts with 3 x 168 registers for each lane of a warpgroup, and the roles share them
   // out. The decoding warp takes 88 without spills; a large accumulator leaves it less.
-  static constexpr index_t consumer_registers = elems_per_lane <= 128 ? 208 : 232;
+  static constexpr index_t consumer_registers = elems_per_lane <= 128 ? 224 : 232;
   static constexpr index_t producer_registers = 3 * 168 - consumers * consumer_registers;
   static constexpr DType dtype = std::is_same_v<Element16, bf16> ? DType::bf16 : DType::f16;
   static constexpr Major a_major = arch::sm90::a_is_mn_major(tile.layout) ? Major::mn : Major::k;

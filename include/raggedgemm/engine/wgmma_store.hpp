@@ -13,6 +13,7 @@
 #include "raggedgemm/arch/sm90/store.hpp"
 #include "raggedgemm/arch/sm90/tensor_map.hpp"
 #include "raggedgemm/arch/sm90/tma.hpp"
+#include "raggedgemm/base/bit_cast.hpp"
 #include "raggedgemm/epilogue/store.hpp"
 #include "raggedgemm/tile/arguments.hpp"
 #include "raggedgemm/tile/swizzle.hpp"
@@ -98,8 +99,11 @@ class WgmmaStore {
                                             const EpilogueType& epilogue,
                                             index_t at) {
     constexpr auto rounds = std::make_integer_sequence<index_t, ceil_div(pieces, round_pieces)>{};
-    if (work.k_extent == 0)  // nothing was multiplied: acc was never written
-      store_zero_rounds(acc, work, arguments, epilogue, at);
+    const bool is_zero = work.k_extent == 0;  // nothing was multiplied: acc was never written
+    if (is_zero && output_.has_c)
+      store_zero_rounds<true>(acc, work, arguments, epilogue, at);
+    else if (is_zero)
+      store_zero_rounds<false>(acc, work, arguments, epilogue, at);
     else if (output_.has_c)
       store_rounds<true>(acc, work, arguments, epilogue, at, rounds);
     else
@@ -140,6 +144,7 @@ class WgmmaStore {
   }
 
   /// The same for a product of zero, which takes nothing of the accumulator: a loop.
+  template <bool HasC>
   RG_DEVICE RG_FORCE_INLINE void store_zero_rounds(const Atom& acc,
                                                    const Work& work,
                                                    const Arguments& arguments,
@@ -148,7 +153,7 @@ class WgmmaStore {
     constexpr auto in_round = std::make_integer_sequence<index_t, round_pieces>{};
 #pragma unroll 1
     for (index_t first = 0; first < pieces; first += round_pieces)
-      store_round<true, true, 0>(acc, work, arguments, epilogue, at, first, in_round);
+      store_round<HasC, true, 0>(acc, work, arguments, epilogue, at, first, in_round);
   }
 
   static RG_DEVICE RG_FORCE_INLINE index_t piece_begin_row(index_t piece, index_t at) {
@@ -175,6 +180,10 @@ class WgmmaStore {
     } else {
       if (has_boxes && issues()) arch::sm90::wait_stores_read<round_buffers - 1>();
       arch::sm90::named_barrier<lanes>(barrier_);  // the buffers are free
+      if constexpr (HasC) {
+        (load_c(work, Store(arguments, work, epilogue), at, first + I, buffer(I)), ...);
+        arch::sm90::named_barrier<lanes>(barrier_);  // C is there
+      }
       (stage<HasC, Zero, First + I>(
            acc, work, Store(arguments, work, epilogue), at, first + I, buffer(I)),
        ...);
@@ -218,33 +227,34 @@ class WgmmaStore {
   }
 
   /// Two elements of the accumulator after the epilogue: neighbours of a row, or of a column if
-  /// swapped. Elements outside the work are whatever: they are not stored, nor is memory read for
-  /// them.
+  /// swapped. Elements outside the work are whatever: they are not stored.
   template <bool HasC>
-  static RG_DEVICE RG_FORCE_INLINE Chunk<float, 2> finished(
-      const Work& work, const Store& store, index_t row, index_t col, float first, float second) {
-    if constexpr (pure && !HasC) {
-      return store.unrounded(row, col, Chunk<float, 2>{{first, second}}, nullptr, 0);
+  static RG_DEVICE RG_FORCE_INLINE Chunk<float, 2> finished(const Work& work,
+                                                            const Store& store,
+                                                            index_t row,
+                                                            index_t col,
+                                                            const Chunk<float, 2>& acc,
+                                                            const Chunk<Out, 2>& c) {
+    if constexpr (pure) {
+      return store.template finish<HasC>(row, col, acc, c);
     } else if constexpr (Swapped) {
-      return {{finished_one<HasC, 1>(work, store, row, col, {{first}})[0],
-               finished_one<HasC, 1>(work, store, row + 1, col, {{second}})[0]}};
+      return {{finished_one<HasC, 1>(work, store, row, col, {{acc[0]}}, {{c[0]}})[0],
+               finished_one<HasC, 1>(work, store, row + 1, col, {{acc[1]}}, {{c[1]}})[0]}};
     } else {
-      return finished_one<HasC, 2>(work, store, row, col, {{first, second}});
+      return finished_one<HasC, 2>(work, store, row, col, acc, c);
     }
   }
 
+  /// A user's epilogue may read memory by row and column: it sees those of the work only.
   template <bool HasC, int Width>
-  static RG_DEVICE RG_FORCE_INLINE Chunk<float, Width> finished_one(
-      const Work& work, const Store& store, index_t row, index_t col, Chunk<float, Width> acc) {
+  static RG_DEVICE RG_FORCE_INLINE Chunk<float, Width> finished_one(const Work& work,
+                                                                    const Store& store,
+                                                                    index_t row,
+                                                                    index_t col,
+                                                                    const Chunk<float, Width>& acc,
+                                                                    const Chunk<Out, Width>& c) {
     if (row >= work.rows || col >= work.cols) return {};
-    if constexpr (HasC) {
-      const offset_t to = store.out_row(row);
-      if (to < 0) return {};
-      return store.unrounded(
-          row, col, acc, store.c_address(to, col), min_of(index_t{Width}, work.cols - col));
-    } else {
-      return store.unrounded(row, col, acc, nullptr, 0);
-    }
+    return store.template finish<HasC>(row, col, acc, c);
   }
 
   /// Row and column, inside the piece, of the pair that starts at element `elem` of a lane.
@@ -261,7 +271,8 @@ class WgmmaStore {
   template <index_t Piece>
   static constexpr index_t elems_of = min_of(piece_elems, Cols / 2 - Piece * piece_elems);
 
-  /// Lays out one piece, finished, in shared memory.
+  /// Lays out one piece, finished, in shared memory; C is there before, where the call has one: a
+  /// lane reads its own elements, and a warp writes where it has read.
   template <bool HasC, bool Zero, index_t Piece>
   static RG_DEVICE RG_FORCE_INLINE void stage(const Atom& acc,
                                               const Work& work,
@@ -272,19 +283,22 @@ class WgmmaStore {
     const index_t row = piece_begin_row(piece, at);
     const index_t col = piece_begin_col(piece, at);
     if (row >= work.rows || col >= work.cols) return;
+    const std::uint32_t base = staged_address(buffer, piece_row(0), piece_col(0));
     const auto pair = [&](index_t elem) {
       const index_t e = Piece * piece_elems + elem;
+      Chunk<Out, 2> c{};
+      if constexpr (HasC) c = staged_pair(base, elem);
       return finished<HasC>(work,
                             store,
                             row + piece_row(elem),
                             col + piece_col(elem),
-                            Zero ? 0.0F : acc[e],
-                            Zero ? 0.0F : acc[e + 1]);
+                            {{Zero ? 0.0F : acc[e], Zero ? 0.0F : acc[e + 1]}},
+                            c);
     };
     if constexpr (half_float)
       stage_matrices<elems_of<Piece>>(pair, buffer);
     else
-      stage_elements<elems_of<Piece>>(pair, buffer);
+      stage_elements<elems_of<Piece>>(pair, base);
   }
 
   /// 16-bit outputs: four 8 x 8 matrices at a time, two slices of the accumulator.
@@ -316,53 +330,118 @@ class WgmmaStore {
     }
   }
 
-  /// Other outputs: element by element.
+  /// Other outputs: pair by pair, or element by element.
   template <index_t Elems, class Pair>
-  static RG_DEVICE RG_FORCE_INLINE void stage_elements(const Pair& pair, std::uint32_t buffer) {
+  static RG_DEVICE RG_FORCE_INLINE void stage_elements(const Pair& pair, std::uint32_t base) {
     RG_UNROLL
     for (index_t elem = 0; elem < Elems; elem += 2) {
-      const index_t r = piece_row(elem);
-      const index_t c = piece_col(elem);
       const Chunk<float, 2> value = pair(elem);
-      const Out first = round_to<Out>(value[0]);
-      const Out second = round_to<Out>(value[1]);
+      const Chunk<Out, 2> out = {{round_to<Out>(value[0]), round_to<Out>(value[1])}};
+      const std::uint32_t address = pair_address(base, elem);
       if constexpr (Swapped) {
-        *staged_element(buffer, r, c) = first;
-        *staged_element(buffer, r + 1, c) = second;
+        arch::sm90::store_shared<elem_bytes>(address, bit_as<Bits<elem_bytes>>(out[0]));
+        arch::sm90::store_shared<elem_bytes>(next_row(address), bit_as<Bits<elem_bytes>>(out[1]));
       } else {
-        struct alignas(2 * elem_bytes) OutPair {
-          Out value[2];
-        };
-        *reinterpret_cast<OutPair*>(staged_element(buffer, r, c)) = OutPair{{first, second}};
+        arch::sm90::store_shared<2 * elem_bytes>(address, bit_as<Bits<2 * elem_bytes>>(out));
       }
     }
   }
 
-  [[nodiscard]] static RG_DEVICE RG_FORCE_INLINE Out* staged_element(std::uint32_t buffer,
-                                                                     index_t row,
-                                                                     index_t col) {
-    const index_t at =
-        col / box_cols * box_bytes + BoxMap::offset(row, col % box_cols * elem_bytes);
-    return static_cast<Out*>(__cvta_shared_to_generic(buffer + static_cast<std::uint32_t>(at)));
+  /// The pair that is in shared memory where stage() will write the lane's pair at `elem`.
+  static RG_DEVICE RG_FORCE_INLINE Chunk<Out, 2> staged_pair(std::uint32_t base, index_t elem) {
+    const std::uint32_t address = pair_address(base, elem);
+    if constexpr (Swapped) {
+      const auto load = [](std::uint32_t from) {
+        return bit_as<Out>(
+            static_cast<Bits<elem_bytes>>(arch::sm90::load_shared<elem_bytes>(from)));
+      };
+      return {{load(address), load(next_row(address))}};
+    } else {
+      return bit_as<Chunk<Out, 2>>(
+          static_cast<Bits<2 * elem_bytes>>(arch::sm90::load_shared<2 * elem_bytes>(address)));
+    }
   }
 
-  /// Any alignment, stride and scatter: rows in units of 16 bytes, one a lane.
-  static RG_DEVICE RG_FORCE_INLINE void store_by_lanes(
-      const Work& work, const Store& store, index_t row, index_t col, std::uint32_t buffer) {
-    constexpr index_t unit_elems = BoxMap::unit_bytes / elem_bytes;
+  template <index_t Bytes>
+  using Bits = std::conditional_t<
+      Bytes == 1,
+      std::uint8_t,
+      std::conditional_t<Bytes == 2,
+                         std::uint16_t,
+                         std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
+
+  /// Shared address of the lane's pair at `elem`, from that of its first one: elements of one lane
+  /// differ in bits that the lane does not set, so the swizzle is an exclusive or away.
+  static RG_DEVICE RG_FORCE_INLINE std::uint32_t pair_address(std::uint32_t base, index_t elem) {
+    const index_t slice = elem / slice_elems;
+    const bool lower = elem % slice_elems >= 2;  // the half of the atom's rows
+    constexpr index_t slice_bytes = Map::slice_cols * elem_bytes;
+    constexpr index_t slice_rows_bytes = Map::slice_cols * BoxMap::row_bytes;
+    if constexpr (Swapped)
+      return (base ^ static_cast<std::uint32_t>(lower ? slice_bytes : 0)) +
+             static_cast<std::uint32_t>(slice * slice_rows_bytes);
+    return (base ^ static_cast<std::uint32_t>(slice * slice_bytes % BoxMap::row_bytes)) +
+           static_cast<std::uint32_t>(slice * slice_bytes / BoxMap::row_bytes * box_bytes +
+                                      (lower ? slice_rows_bytes : 0));
+  }
+
+  /// The same column one row on, from an even row.
+  static RG_DEVICE RG_FORCE_INLINE std::uint32_t next_row(std::uint32_t address) {
+    return (address ^ std::uint32_t{BoxMap::unit_bytes}) + std::uint32_t{BoxMap::row_bytes};
+  }
+
+  [[nodiscard]] static RG_DEVICE RG_FORCE_INLINE std::uint32_t staged_address(std::uint32_t buffer,
+                                                                              index_t row,
+                                                                              index_t col) {
+    const index_t at =
+        col / box_cols * box_bytes + BoxMap::offset(row, col % box_cols * elem_bytes);
+    return buffer + static_cast<std::uint32_t>(at);
+  }
+
+  static constexpr index_t unit_elems = BoxMap::unit_bytes / elem_bytes;
+  struct alignas(BoxMap::unit_bytes) Unit {
+    Chunk<Out, unit_elems> chunk;
+  };
+
+  /// f(row of C and D, column of the tile, unit in shared memory) for the piece's rows that go
+  /// somewhere, in units of 16 bytes, one a lane: any alignment, stride and scatter.
+  template <class F>
+  static RG_DEVICE RG_FORCE_INLINE void for_each_unit(const Work& work,
+                                                      const Store& store,
+                                                      index_t row,
+                                                      index_t col,
+                                                      std::uint32_t buffer,
+                                                      const F& f) {
     constexpr index_t units_per_row = side / unit_elems;
     constexpr index_t rows_per_step = lanes / units_per_row;
-    struct alignas(BoxMap::unit_bytes) Unit {
-      Chunk<Out, unit_elems> chunk;
-    };
     const index_t c = lane() % units_per_row * unit_elems;
     if (col + c >= work.cols) return;
 #pragma unroll 1
     for (index_t r = lane() / units_per_row; r < side && row + r < work.rows; r += rows_per_step) {
       const offset_t to = store.out_row(row + r);
       if (to >= 0)
-        store.put(to, col + c, reinterpret_cast<const Unit*>(staged_element(buffer, r, c))->chunk);
+        f(to, col + c, *static_cast<Unit*>(__cvta_shared_to_generic(staged_address(buffer, r, c))));
     }
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE void load_c(
+      const Work& work, const Store& store, index_t at, index_t piece, std::uint32_t buffer) {
+    for_each_unit(work,
+                  store,
+                  piece_begin_row(piece, at),
+                  piece_begin_col(piece, at),
+                  buffer,
+                  [&](offset_t row, index_t col, Unit& unit) {
+                    unit.chunk = store.template get<unit_elems>(row, col);
+                  });
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE void store_by_lanes(
+      const Work& work, const Store& store, index_t row, index_t col, std::uint32_t buffer) {
+    for_each_unit(
+        work, store, row, col, buffer, [&](offset_t to, index_t first_col, const Unit& unit) {
+          store.put(to, first_col, unit.chunk);
+        });
   }
 
   template <bool Zero, index_t Piece>

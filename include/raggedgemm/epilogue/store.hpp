@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "raggedgemm/arch/simt/round_pair.hpp"
+#include "raggedgemm/base/wrapping.hpp"
 #include "raggedgemm/epilogue/transform.hpp"
 #include "raggedgemm/numeric/convert.hpp"
 #include "raggedgemm/tile/arguments.hpp"
@@ -14,7 +15,8 @@
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
 
-/// Writes chunks of one output tile: D = round(epilogue(alpha·acc + beta·C)).
+/// Writes chunks of one output tile: D = round(epilogue(alpha·acc + beta·C)). s32 accumulators
+/// wrap, and take alpha and beta as whole numbers, cut towards zero and at the ends of the range.
 template <class T, class EpilogueType>
 class TileStore {
  public:
@@ -26,13 +28,15 @@ class TileStore {
         d_(arguments.d.template at<T>(work.slab, 0, work.col_begin) + work.outer.d),
         c_(arguments.c.template at<const T>(work.slab, 0, work.col_begin) + work.outer.c),
         out_index_(arguments.out_index),
+        out_extent_(arguments.out_extent),
         d_strides_(arguments.d.stride),
         c_strides_(arguments.c.stride),
         alpha_(static_cast<float>(arguments.alpha)),
         beta_(static_cast<float>(arguments.beta)),
         alpha_f64_(arguments.alpha),
         beta_f64_(arguments.beta) {
-    if (work.is_tail) {  // the product is +0.0 there, whatever alpha is: negative, infinite or NaN
+    if (work.is_tail || work.k_extent == 0) {
+      // A sum of nothing is +0.0, whatever alpha is: negative, infinite or NaN.
       alpha_ = 0;
       alpha_f64_ = 0;
     } else if (arguments.group_alpha != nullptr) {
@@ -46,18 +50,37 @@ class TileStore {
   RG_HOST_DEVICE void operator()(index_t row, index_t col, const Chunk<Compute, Width>& acc) const {
     const offset_t to = out_row(row);
     if (to < 0) return;
-    const index_t count = min_of(index_t{Width}, work_.cols - col);
-    put(to, col, finish(row, col, acc, c_address(to, col), count));
+    if (beta<Compute>() != Compute{})
+      put(to, col, round(finish<true>(row, col, acc, get<Width>(to, col))));
+    else
+      put(to, col, round(finish<false>(row, col, acc, Chunk<T, Width>{})));
   }
 
   /// The row of D and C that the tile's row goes to; below 0: nowhere.
   [[nodiscard]] RG_HOST_DEVICE offset_t out_row(index_t row) const {
     const offset_t own = work_.row_begin + row;
-    return out_index_ != nullptr ? out_index_[own] : own;
+    if (out_index_ == nullptr) return own;
+    const std::uint32_t to = static_cast<std::uint32_t>(out_index_[own]);
+    return to < out_extent_ ? offset_t{to} : -1;  // negative entries, too: the extent ends at 2^31
   }
 
-  [[nodiscard]] RG_HOST_DEVICE const T* c_address(offset_t row_of_c, index_t col) const {
-    return c_ + row_of_c * c_strides_.row + col * c_strides_.col;
+  /// The chunk of C in its row `row_of_c`; columns past the edge are not read.
+  template <int Width>
+  [[nodiscard]] RG_HOST_DEVICE Chunk<T, Width> get(offset_t row_of_c, index_t col) const {
+    const T* const from = c_ + row_of_c * c_strides_.row + col * c_strides_.col;
+    const index_t count = min_of(index_t{Width}, work_.cols - col);
+    Chunk<T, Width> chunk{};
+    if (count == Width && c_strides_.col == 1 &&
+        reinterpret_cast<std::uintptr_t>(from) % alignof(Packet<Width>) == 0) {
+      const Packet<Width> packet = *reinterpret_cast<const Packet<Width>*>(from);
+      RG_UNROLL
+      for (int v = 0; v < Width; ++v) chunk[v] = packet.value[v];
+    } else {
+      RG_UNROLL
+      for (int v = 0; v < Width; ++v)
+        if (v < count) chunk[v] = from[v * c_strides_.col];
+    }
+    return chunk;
   }
 
   /// Writes a finished chunk to row `to_row` of D. Columns past the edge are not stored.
@@ -82,27 +105,18 @@ class TileStore {
       if (v < count) to[v * d_strides_.col] = out[v];
   }
 
-  /// The chunk after alpha, beta, epilogue and rounding; C is read only when beta is not zero, and
-  /// only its `count` elements that exist.
-  template <class Compute, int Width>
-  RG_HOST_DEVICE Chunk<T, Width> finish(
-      index_t row, index_t col, const Chunk<Compute, Width>& acc, const T* c, index_t count) const {
-    return round(unrounded(row, col, acc, c, count));
-  }
-
-  /// The same before the rounding.
-  template <class Compute, int Width>
-  RG_HOST_DEVICE Chunk<Compute, Width> unrounded(
-      index_t row, index_t col, const Chunk<Compute, Width>& acc, const T* c, index_t count) const {
+  /// The chunk after alpha, beta (with `HasC`) and the epilogue, before the rounding.
+  template <bool HasC, class Compute, int Width>
+  RG_HOST_DEVICE Chunk<Compute, Width> finish(index_t row,
+                                              index_t col,
+                                              const Chunk<Compute, Width>& acc,
+                                              const Chunk<T, Width>& c) const {
     Chunk<Compute, Width> value;
     RG_UNROLL
-    for (int v = 0; v < Width; ++v) value[v] = alpha<Compute>() * acc[v];
-    if (beta<Compute>() != Compute{}) {
-      RG_UNROLL
-      for (int v = 0; v < Width; ++v)
-        if (v < count)
-          value[v] +=
-              beta<Compute>() * static_cast<Compute>(Element<T>::widen(c[v * c_strides_.col]));
+    for (int v = 0; v < Width; ++v) {
+      value[v] = detail::multiply(alpha<Compute>(), acc[v]);
+      if constexpr (HasC)
+        value[v] = detail::multiply_add(beta<Compute>(), from_c<Compute>(c[v]), value[v]);
     }
     if (!work_.is_tail)
       value = epilogue_.transform(
@@ -113,17 +127,27 @@ class TileStore {
  private:
   template <class Compute>
   [[nodiscard]] RG_HOST_DEVICE Compute alpha() const {
-    if constexpr (std::is_same_v<Compute, double> || std::is_integral_v<Compute>)
-      return static_cast<Compute>(alpha_f64_);
-    else
-      return static_cast<Compute>(alpha_);
+    return factor<Compute>(alpha_, alpha_f64_);
   }
   template <class Compute>
   [[nodiscard]] RG_HOST_DEVICE Compute beta() const {
-    if constexpr (std::is_same_v<Compute, double> || std::is_integral_v<Compute>)
-      return static_cast<Compute>(beta_f64_);
+    return factor<Compute>(beta_, beta_f64_);
+  }
+  template <class Compute>
+  static RG_HOST_DEVICE Compute factor(float narrow, double wide) {
+    if constexpr (std::is_integral_v<Compute>)
+      return detail::to_integer<Compute>(wide);
+    else if constexpr (std::is_same_v<Compute, double>)
+      return wide;
     else
-      return static_cast<Compute>(beta_);
+      return static_cast<Compute>(narrow);
+  }
+  template <class Compute>
+  static RG_HOST_DEVICE Compute from_c(T c) {
+    if constexpr (std::is_integral_v<Compute> && !std::is_integral_v<T>)
+      return detail::to_integer<Compute>(static_cast<double>(Element<T>::widen(c)));
+    else
+      return static_cast<Compute>(Element<T>::widen(c));
   }
 
   /// At most 16 bytes, so that one store instruction moves it where the address allows.
@@ -158,6 +182,7 @@ class TileStore {
   T* d_;        // row 0 of D, first column of the tile
   const T* c_;  // row 0 of C, first column of the tile
   const std::int32_t* out_index_;
+  std::uint32_t out_extent_;
   Strides d_strides_;
   Strides c_strides_;
   float alpha_;  // in the accumulator's type, so that f32 kernels hold no double

@@ -118,6 +118,9 @@ struct Types {
   using out = Out;
   using compute =
       std::common_type_t<typename Element<Lhs>::compute, typename Element<Rhs>::compute>;
+  static_assert(!std::is_integral_v<Out> || !std::is_floating_point_v<compute>,
+                "out must be a float where lhs or rhs is one: sums of floats have no defined "
+                "rounding to s8 or s32");
 };
 
 }  // namespace raggedgemm

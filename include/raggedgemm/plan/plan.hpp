@@ -61,6 +61,7 @@ inline Arguments arguments_of(const Problem& p) noexcept {
   arguments.c.stride = p.c;
   arguments.group_offset = p.group_offset;
   arguments.lhs_extent = p.lhs_extent;
+  arguments.out_extent = static_cast<std::uint32_t>(min_of(p.out_extent, offset_t{1} << 31));
   arguments.groups.count = p.group_count;
   arguments.groups.kind = p.group_kind;
   arguments.rows = p.rows;
@@ -93,6 +94,7 @@ inline void complete(Problem& p, Pointers& pointers, const Options& options) noe
   p.gathers = options.lhs_index != nullptr;
   p.scatters = options.out_index != nullptr;
   p.group_offset = options.group_offset > 0 ? options.group_offset : 0;
+  p.has_fault = options.fault != nullptr;
   pointers.c = options.c.data;
   pointers.group_alpha = options.group_alpha;
   pointers.lhs_index = options.lhs_index;
@@ -116,13 +118,15 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
     std::int32_t alignment_bytes;
   };
   const bool contracting = p.variant == Variant::contracting;
-  const bool has_slabs = p.variant == Variant::non_contracting || p.slabs > 0;
-  const bool has_out = p.rows > 0 && p.cols > 0 && has_slabs && p.instances.count() > 0;
+  const bool has_out = has_output(p);
   const bool has_depth = p.depth > 0 && p.segments.count() > 0;
+  const bool has_lhs = has_depth && !(p.gathers && p.lhs_extent == 0);
+  // A prefix dimension of extent 0 leaves no row of the group description.
+  const bool has_group_rows = p.instances.group_rows() > 0 && p.segments.group_rows() > 0;
   const auto given = [has_out](const void* pointer) { return has_out && pointer != nullptr; };
   constexpr std::int32_t word = 4;  // bytes of a float and of an index
   const Operand operands[] = {
-      {"lhs", pointers.a, has_out && has_depth, max_of(p.a_alignment_bytes, bytes_of(p.lhs_dtype))},
+      {"lhs", pointers.a, has_out && has_lhs, max_of(p.a_alignment_bytes, bytes_of(p.lhs_dtype))},
       {"rhs",
        pointers.b,
        has_out && has_depth && (contracting || p.slabs > 0),
@@ -130,13 +134,13 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
       {"out", pointers.d, has_out, max_of(p.d_alignment_bytes, bytes_of(p.out_dtype))},
       {"group_sizes",
        pointers.groups.data,
-       has_out && p.group_count > 0,
+       p.group_count > 0 && has_group_rows && (has_out || p.has_fault),
        bytes_of(pointers.groups.type)},
       {"options.c", pointers.c, given(pointers.c), bytes_of(p.out_dtype)},
       {"options.group_alpha", pointers.group_alpha, given(pointers.group_alpha), word},
       {"options.lhs_index", pointers.lhs_index, given(pointers.lhs_index), word},
       {"options.out_index", pointers.out_index, given(pointers.out_index), word},
-      {"options.fault", pointers.fault, given(pointers.fault), 8}};
+      {"options.fault", pointers.fault, pointers.fault != nullptr, 8}};
   for (const Operand& operand : operands) {
     if (operand.needed && operand.data == nullptr)
       return Status{StatusCode::null_pointer, operand.name, 0, 1, "the operand has elements"};
@@ -159,7 +163,8 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
        {Optional{"options.c", pointers.c != nullptr, p.has_c},
         Optional{"options.group_alpha", pointers.group_alpha != nullptr, p.has_group_alpha},
         Optional{"options.lhs_index", pointers.lhs_index != nullptr, p.gathers},
-        Optional{"options.out_index", pointers.out_index != nullptr, p.scatters}})
+        Optional{"options.out_index", pointers.out_index != nullptr, p.scatters},
+        Optional{"options.fault", pointers.fault != nullptr, p.has_fault}})
     if (o.given != o.planned)
       return Status{StatusCode::plan_mismatch, o.name, o.given, o.planned, "given or not"};
   BoundCall call;
@@ -173,6 +178,8 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
   call.arguments.out_index = pointers.out_index;
   call.arguments.fault = pointers.fault;
   call.arguments.groups = pointers.groups;
+  if (!has_group_rows) call.arguments.groups.kind = GroupKind::none;  // nothing to read
+  if (!has_out) call.arguments.cols = 0;                              // a fault report at most
   call.arguments.order = plan.order;
   call.kernel = plan.kernel;
   call.blocks = plan.blocks;

@@ -57,7 +57,9 @@ inline Status finish_plan(Plan& plan, const Device& device) noexcept {
   const TileConfig& tile = config_row(plan.kernel.row).config;
   plan.order = tile_order_for(
       plan.problem.mean_group_extent(), plan.problem.cols, tile.supergroup, device.chiplets);
-  const offset_t tiles = plan.kernel.tiles_at_most(arguments_of(plan.problem));
+  const offset_t tiles =
+      has_output(plan.problem) ? plan.kernel.tiles_at_most(arguments_of(plan.problem)) : 0;
+  const offset_t needed = plan.problem.has_fault ? max_of(tiles, offset_t{1}) : tiles;
   const index_t resident = plan.kernel.blocks_per_multiprocessor() * device.multiprocessors;
   if (resident <= 0)
     return {StatusCode::no_kernel,
@@ -65,7 +67,7 @@ inline Status finish_plan(Plan& plan, const Device& device) noexcept {
             0,
             1,
             "the device cannot hold one block of this kernel"};
-  plan.blocks = static_cast<index_t>(min_of(tiles, offset_t{resident}));
+  plan.blocks = static_cast<index_t>(min_of(needed, offset_t{resident}));
   return {};
 }
 

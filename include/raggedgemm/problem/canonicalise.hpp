@@ -6,108 +6,23 @@
 #include "raggedgemm/base/status.hpp"
 #include "raggedgemm/problem/dim_group.hpp"
 #include "raggedgemm/problem/dimension_numbers.hpp"
+#include "raggedgemm/problem/dot_dims.hpp"
 #include "raggedgemm/problem/problem.hpp"
 
 namespace raggedgemm {
-namespace detail {
-
-inline Status check_dim_list(const char* name, const DimList& dims, index_t rank) {
-  if (dims.count > max_rank)
-    return {StatusCode::dimension_numbers, name, dims.count, max_rank, "too many dimensions"};
-  for (index_t i = 0; i < dims.count; ++i) {
-    if (dims[i] < 0 || dims[i] >= rank)
-      return {StatusCode::dimension_numbers, name, dims[i], rank - 1, "dimension out of range"};
-    if (dims.position(dims[i]) != i)
-      return {StatusCode::dimension_numbers, name, dims[i], 1, "dimension named twice"};
-  }
-  return {};
-}
-
-/// No extent is negative, and no product of extents leaves int64.
-template <class Pointer>
-Status check_extents(const char* name, const BasicTensor<Pointer>& tensor) {
-  double elems = 1;
-  for (index_t d = 0; d < tensor.rank; ++d) {
-    const offset_t extent = tensor.extent[d];
-    if (extent < 0)
-      return {StatusCode::negative_extent, name, extent, 0, "an extent cannot be negative"};
-    if (extent > 0) elems *= static_cast<double>(extent);
-    if (elems > 0x1p62)
-      return {StatusCode::extent_too_large, name, extent, 0, "operands end at 2^62 elements"};
-  }
-  return {};
-}
-
-/// The rules of an ordinary dot_general: ranges, equal counts, distinct, disjoint, equal extents.
-inline Status check_dot_dims(const Tensor& lhs, const Tensor& rhs, const DimensionNumbers& dims) {
-  struct List {
-    const char* name;
-    const DimList& dims;
-    index_t rank;
-  };
-  for (const List& list : {List{"lhs_batch", dims.lhs_batch, lhs.rank},
-                           List{"rhs_batch", dims.rhs_batch, rhs.rank},
-                           List{"lhs_contracting", dims.lhs_contracting, lhs.rank},
-                           List{"rhs_contracting", dims.rhs_contracting, rhs.rank}})
-    if (const Status status = check_dim_list(list.name, list.dims, list.rank); !status.ok())
-      return status;
-  if (dims.lhs_batch.count != dims.rhs_batch.count)
-    return {StatusCode::dimension_numbers,
-            "rhs_batch",
-            dims.rhs_batch.count,
-            dims.lhs_batch.count,
-            "lhs and rhs need equally many batch dimensions"};
-  if (dims.lhs_contracting.count != dims.rhs_contracting.count)
-    return {StatusCode::dimension_numbers,
-            "rhs_contracting",
-            dims.rhs_contracting.count,
-            dims.lhs_contracting.count,
-            "lhs and rhs need equally many contracting dimensions"};
-  for (index_t i = 0; i < dims.lhs_batch.count; ++i) {
-    if (dims.lhs_contracting.holds(dims.lhs_batch[i]))
-      return {StatusCode::dimension_numbers,
-              "lhs_batch",
-              dims.lhs_batch[i],
-              0,
-              "a batch dimension cannot contract"};
-    if (dims.rhs_contracting.holds(dims.rhs_batch[i]))
-      return {StatusCode::dimension_numbers,
-              "rhs_batch",
-              dims.rhs_batch[i],
-              0,
-              "a batch dimension cannot contract"};
-    if (lhs.extent[dims.lhs_batch[i]] != rhs.extent[dims.rhs_batch[i]])
-      return {StatusCode::dimension_numbers,
-              "rhs batch extent",
-              rhs.extent[dims.rhs_batch[i]],
-              lhs.extent[dims.lhs_batch[i]],
-              "batch extents must be equal"};
-  }
-  for (index_t i = 0; i < dims.lhs_contracting.count; ++i)
-    if (lhs.extent[dims.lhs_contracting[i]] != rhs.extent[dims.rhs_contracting[i]])
-      return {StatusCode::dimension_numbers,
-              "rhs contracting extent",
-              rhs.extent[dims.rhs_contracting[i]],
-              lhs.extent[dims.lhs_contracting[i]],
-              "contracting extents must be equal"};
-  return {};
-}
-
-inline Variant variant_of(const DimensionNumbers& dims) {
-  const index_t ragged = dims.lhs_ragged[0];
-  if (dims.lhs_contracting.holds(ragged)) return Variant::contracting;
-  return dims.lhs_batch.holds(ragged) ? Variant::batch : Variant::non_contracting;
-}
-
-}  // namespace detail
 
 /// A general ragged dot as a Problem, with the twelve shape conditions checked in the order of
 /// their Status codes.
 ///
+/// options.lhs_index gathers lhs along its ragged dimension, whose extent is then free;
+/// options.out_index scatters the rows of the tile: the ragged dimension in the non-contracting
+/// variant, else the one lhs dimension that neither contracts nor is a batch. Both are the same for
+/// every index of all other dimensions.
+///
 /// Requires nothing of its arguments; errors: the shape conditions, negative_extent,
-/// extent_too_large, extent_mismatch (the output),
-/// unsupported_option (more than OuterDims::max_rank dimensions that cannot be merged).
-inline Result<Problem> canonicalise(const Tensor& lhs,
+/// extent_too_large, extent_mismatch (the output, options.ragged_extent), unsupported_option (more
+/// than OuterDims::max_rank dimensions that cannot be merged; a scatter without its one dimension).
+inline Result<Problem> canonicalise(const Tensor& given_lhs,
                                     const Tensor& rhs,
                                     const GroupTensor& groups,
                                     const MutableTensor& out,
@@ -115,12 +30,9 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
                                     const Options& options = {}) noexcept {
   using detail::DimGroup;
   const bool shard = options.group_offset >= 0;
-  if (options.lhs_index != nullptr || options.out_index != nullptr)
-    return Status{StatusCode::unsupported_option,
-                  "options.lhs_index, options.out_index",
-                  1,
-                  0,
-                  "gather and scatter exist for ragged_dot, _contracting and _batch"};
+  const bool gathers = options.lhs_index != nullptr;
+  const bool scatters = options.out_index != nullptr;
+  Tensor lhs = given_lhs;  // with the ragged extent of the product
   // The conditions that are JAX's own, in its order.
   if (dims.lhs_ragged.count != 1)
     return Status{StatusCode::ragged_dim_count,
@@ -143,6 +55,17 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
                   lhs.rank - 1,
                   "the ragged dimension must be one of lhs's"};
   const Variant variant = detail::variant_of(dims);
+  if (gathers) {
+    lhs.extent[ragged] = detail::gathered_extent(given_lhs, rhs, out, dims, options);
+    if (const Status status = detail::check_extents("options.ragged_extent", lhs); !status.ok())
+      return status;
+  }
+  if (options.ragged_extent >= 0 && options.ragged_extent != lhs.extent[ragged])
+    return Status{StatusCode::extent_mismatch,
+                  "options.ragged_extent",
+                  options.ragged_extent,
+                  lhs.extent[ragged],
+                  "must be the product's extent"};
   const bool no_groups = groups.groups.kind == GroupKind::none && variant == Variant::batch;
 
   // The prefix: extents and positions, in the order in which the description has them.
@@ -235,12 +158,12 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
     offset_t c;
   };
   const bool has_c = options.c.data != nullptr;
-  const auto next_out = [&](offset_t needed) -> OutStrides {
+  const auto next_out = [&](offset_t needed, bool scattered = false) -> OutStrides {
     if (out_dim >= out.rank) {
       ++out_dim;
       return {0, 0};
     }
-    if (out_status.ok() && out.extent[out_dim] != needed)
+    if (out_status.ok() && out.extent[out_dim] != needed && !scattered)
       out_status = {StatusCode::extent_mismatch,
                     "out",
                     out.extent[out_dim],
@@ -267,6 +190,7 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
   p.out_dtype = out.dtype;
   p.group_kind = no_groups ? GroupKind::none : groups.groups.kind;
   p.group_count = group_count;
+  p.lhs_extent = given_lhs.extent[ragged];
 
   if (variant == Variant::contracting) {
     p.slabs = group_count;
@@ -292,12 +216,23 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
     }
   }
 
+  // A scatter goes along one dimension, which keeps its own strides even if its extent is 1.
+  const index_t row_dims = detail::free_position(dims, lhs.rank);
+  const bool one_row_dim = scatters && variant != Variant::non_contracting;
+  if (one_row_dim && row_dims != 1)
+    return Status{StatusCode::unsupported_option,
+                  "options.out_index",
+                  row_dims,
+                  1,
+                  "a scatter needs one lhs dimension that neither contracts nor is a batch"};
   DimGroup rows;
   for (index_t dim = 0; dim < lhs.rank; ++dim) {
     if (dims.lhs_batch.holds(dim) || dims.lhs_contracting.holds(dim)) continue;
-    const OutStrides to = next_out(lhs.extent[dim]);
+    const bool is_rows = variant == Variant::non_contracting ? dim == ragged : one_row_dim;
+    if (is_rows && out_dim < out.rank) p.out_extent = out.extent[out_dim];
+    const OutStrides to = next_out(lhs.extent[dim], is_rows && scatters);
     const OuterOffsets strides{lhs.stride[dim], 0, to.d, to.c, group_stride(dim)};
-    if (variant == Variant::non_contracting && dim == ragged) {
+    if (is_rows) {
       p.rows = lhs.extent[dim];
       p.a.row = strides.a;
       p.d.row = strides.d;
@@ -309,7 +244,7 @@ inline Result<Problem> canonicalise(const Tensor& lhs,
     }
   }
   OuterOffsets main;
-  if (variant != Variant::non_contracting) {
+  if (variant != Variant::non_contracting && !one_row_dim) {
     fits = rows.split(p.rows, main, p.instances) && fits;
     p.a.row = main.a;
     p.d.row = main.d;

@@ -46,10 +46,10 @@ enum class FaultCode : std::int32_t {
   sum_exceeds_extent,  ///< the groups end past the ragged extent
 };
 
-/// Where a call reports the first faulty group, in the order of groups and instances.
+/// Where a call reports the first faulty group, in the order of the description.
 struct Fault {
   FaultCode code = FaultCode::none;
-  std::int64_t group = 0;  ///< index of the entry, instances one after the other
+  std::int64_t group = 0;  ///< the group, rows of the description one after the other
   std::int64_t value = 0;  ///< the size; for sum_exceeds_extent the sum, saturated
 };
 
@@ -64,14 +64,19 @@ struct Options {
   Tensor c =
       {};  ///< what beta scales: out's dtype and extents, own strides; without data: out itself
   const float* group_alpha = nullptr;  ///< device memory, one further factor a slab of rhs (or out)
-  const std::int32_t* lhs_index =
-      nullptr;  ///< gather: lhs's ragged index i is read at lhs_index[i]
-  const std::int32_t* out_index = nullptr;  ///< scatter: row i goes to out_index[i], below 0
-                                            ///< nowhere; the caller keeps it in range
+  /// Gather: lhs's ragged index i is read at lhs_index[i] (zero where lhs has no such index).
+  const std::int32_t* lhs_index = nullptr;
+  /// Scatter: row i of the product (of each slab's, where out has slabs) goes to row out_index[i]
+  /// of out, which may have any number of rows; an entry that is none of them drops the row. Two
+  /// equal entries are the caller's to avoid: which row is kept is not defined.
+  const std::int32_t* out_index = nullptr;
+  /// ≥ 0: the product's extent along the ragged dimension, which is how many entries lhs_index has.
+  /// −1: as the other operands say (out's rows in ragged_dot, rhs's extent in the others).
+  std::int64_t ragged_extent = -1;
   std::int64_t group_offset = -1;  ///< ≥ 0: a shard, groups [group_offset, group_offset + slabs)
-  Fault* fault = nullptr;     ///< device memory: the first fault; written if the call has output
-  index_t config_row = -1;    ///< force this row of the config table; -1: selection decides
-  void* workspace = nullptr;  ///< device memory of at least workspace_bytes(plan)
+  Fault* fault = nullptr;          ///< device memory: the first fault, written by every call
+  index_t config_row = -1;         ///< force this row of the config table; -1: selection decides
+  void* workspace = nullptr;       ///< device memory of at least workspace_bytes(plan)
   std::int64_t workspace_bytes = 0;  ///< its size; contents are arbitrary
 };
 

@@ -38,6 +38,26 @@ struct OuterDims {
     return false;
   }
 
+  /// Rows of the group description that these dimensions tell apart.
+  [[nodiscard]] RG_HOST_DEVICE constexpr offset_t group_rows() const {
+    offset_t rows = 1;
+    for (index_t i = 0; i < rank; ++i)
+      if (stride[i].groups != 0) rows *= extent[i];
+    return rows;
+  }
+
+  /// Where row `row` of them starts, in entries.
+  [[nodiscard]] RG_HOST_DEVICE constexpr offset_t group_row(offset_t row) const {
+    offset_t at = 0;
+    for (index_t i = rank - 1; i >= 0; --i) {
+      if (stride[i].groups == 0) continue;
+      const offset_t next = row / extent[i];
+      at += (row - next * extent[i]) * stride[i].groups;
+      row = next;
+    }
+    return at;
+  }
+
   [[nodiscard]] RG_HOST_DEVICE constexpr OuterOffsets offsets(offset_t index) const {
     OuterOffsets sum;
     for (index_t i = rank - 1; i >= 0; --i) {

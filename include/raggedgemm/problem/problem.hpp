@@ -75,7 +75,9 @@ struct Problem {
   bool gathers = false;       ///< lhs is read through an index
   offset_t lhs_extent = 0;    ///< what that index may hold: the ragged extent of lhs itself
   bool scatters = false;      ///< out is written through an index
+  offset_t out_extent = 0;    ///< what that index may hold: the extent of out itself
   offset_t group_offset = 0;  ///< first group of the shard that rhs (or out) holds
+  bool has_fault = false;     ///< the first fault of the groups is reported
 
   /// Multiply-adds times two over the ragged extent, as if no row were dead.
   [[nodiscard]] constexpr double flops() const noexcept {
@@ -91,6 +93,13 @@ struct Problem {
     return (variant == Variant::contracting ? depth : rows) / groups;
   }
 };
+
+/// Whether there is any output to write.
+constexpr bool has_output(const Problem& p) noexcept {
+  return p.rows > 0 && p.cols > 0 && p.instances.count() > 0 &&
+         (p.variant == Variant::non_contracting || p.slabs > 0) &&
+         (!p.scatters || p.out_extent > 0);
+}
 
 /// Which dimension of each operand is contiguous. The second letter speaks of rhs: N as written
 /// (cols contiguous), T transposed (depth contiguous); the first of lhs: N depth, T rows
@@ -134,7 +143,9 @@ inline Status validate(const Problem& p) noexcept {
                             {"n", p.cols},
                             {contracting ? "m" : "k", p.depth},
                             {p.variant == Variant::batch ? "b" : "g", p.slabs},
-                            {"group_sizes", p.group_count}};
+                            {"group_sizes", p.group_count},
+                            {"lhs", p.lhs_extent},
+                            {"out", p.out_extent}};
   for (const Extent& e : extents) {
     if (e.value < 0)
       return {StatusCode::negative_extent, e.name, e.value, 0, "an extent cannot be negative"};
@@ -165,7 +176,8 @@ inline Status validate(const Problem& p) noexcept {
             static_cast<std::int64_t>(Tail::zero),
             "Tail::compute exists for the batch variant only"};
   // An output without elements has row-major strides of 0.
-  if (p.rows == 0 || p.cols == 0 || p.instances.count() == 0) return {};
+  const bool no_rows = p.scatters ? p.out_extent == 0 : p.rows == 0;
+  if (no_rows || p.cols == 0 || p.instances.count() == 0) return {};
   const auto is_whole = [](double x) {
     return x >= -2147483648.0 && x <= 2147483647.0 &&
            x == static_cast<double>(static_cast<std::int32_t>(x));
@@ -194,7 +206,7 @@ inline Status validate(const Problem& p) noexcept {
             p.group_offset,
             p.group_count - p.slabs,
             "the shard's groups must lie inside the group description"};
-  const bool many_rows = p.rows > 1;
+  const bool many_rows = (p.scatters ? p.out_extent : p.rows) > 1;
   const bool many_cols = p.cols > 1;
   if ((many_rows && p.d.row == 0) || (many_cols && p.d.col == 0))
     return {StatusCode::overlapping_output, "out.stride", 0, 1, "output elements must not overlap"};

@@ -36,17 +36,23 @@ RG_HOST_DEVICE inline Fault fault_of(const Groups& groups,
   return fault;
 }
 
-/// Writes the first fault, or FaultCode::none. All lanes of one wave call together.
+/// Writes the first fault, or FaultCode::none. The rows of the description are those of the
+/// instances, one after the other, each with those of the segments. All lanes of one wave call
+/// together.
 RG_EXEC_CHECK_DISABLE
 template <class Wave>
 RG_HOST_DEVICE void check_groups(const Groups& description,
                                  offset_t extent,
                                  const OuterDims& instances,
+                                 const OuterDims& segments,
                                  Fault* report) {
-  const offset_t instance_count = instances.count();
-  for (offset_t instance = 0; instance < instance_count; ++instance) {
+  const offset_t segment_rows = segments.group_rows();
+  const offset_t rows =
+      description.kind == GroupKind::none ? 0 : instances.group_rows() * segment_rows;
+  for (offset_t row = 0; row < rows; ++row) {
     Groups groups = description;
-    groups.first_entry += instances.offsets(instance).groups;
+    groups.first_entry +=
+        instances.group_row(row / segment_rows) + segments.group_row(row % segment_rows);
     offset_t sum = 0;
     for (offset_t window = 0; window < groups.count; window += Wave::lanes) {
       const offset_t group = window + Wave::lane();
@@ -59,7 +65,7 @@ RG_HOST_DEVICE void check_groups(const Groups& description,
       if (faulty != 0) {
         if (fault.code != FaultCode::none && Wave::lane() == Wave::first_set(faulty)) {
           *report = fault;
-          report->group += instance * groups.count;
+          report->group += row * groups.count;
         }
         return;
       }

@@ -3,6 +3,8 @@
 // A plain value that travels as a kernel parameter, so a captured graph owns its copy.
 #pragma once
 
+#include <cstdint>
+
 #include "raggedgemm/base/index.hpp"
 #include "raggedgemm/problem/problem.hpp"
 #include "raggedgemm/schedule/tile_order.hpp"
@@ -32,7 +34,8 @@ struct Arguments {
   const float* group_alpha = nullptr;       ///< [slabs], or none
   const std::int32_t* lhs_index = nullptr;  ///< gather of lhs along the ragged dimension
   offset_t lhs_extent = 0;                  ///< what its entries index; others read as zero
-  const std::int32_t* out_index = nullptr;  ///< scatter of output rows; below 0: dropped
+  const std::int32_t* out_index = nullptr;  ///< scatter of output rows
+  std::uint32_t out_extent = 0;             ///< what its entries index; others are dropped
   Fault* fault = nullptr;
   offset_t group_offset = 0;  ///< group of slab 0
   Groups groups;

@@ -128,13 +128,14 @@ TEST_CASE("A plan with instances and segments comes back from its text", "[plan]
 TEST_CASE("Every option of a plan comes back from its text", "[plan][device]") {
   const DeviceArray<float> lhs(40 * 24);
   const DeviceArray<float> rhs(3 * 24 * 36);
-  DeviceArray<float> out(40 * 36);
-  const DeviceArray<float> c(40 * 36);
+  DeviceArray<float> out(50 * 36);
+  const DeviceArray<float> c(50 * 36);
   const DeviceArray<float> group_alpha(5);
   const DeviceArray<std::int32_t> lhs_index(40);
   const DeviceArray<std::int32_t> out_index(40);
+  DeviceArray<Fault> fault(1);
   const DeviceArray<std::uint16_t> sizes(5);
-  const View<const float, 2> c_view(c.data(), {40, 36}, {1, 40});
+  const View<const float, 2> c_view(c.data(), {50, 36}, {1, 50});
   const Options options{.alpha = 0.1,
                         .beta = 1.0 / 3.0,
                         .tail = Tail::keep,
@@ -142,11 +143,13 @@ TEST_CASE("Every option of a plan comes back from its text", "[plan][device]") {
                         .group_alpha = group_alpha.data(),
                         .lhs_index = lhs_index.data(),
                         .out_index = out_index.data(),
-                        .group_offset = 2};
-  const auto call = describe(view(std::as_const(lhs).data(), 40, 24),
+                        .ragged_extent = 40,
+                        .group_offset = 2,
+                        .fault = fault.data()};
+  const auto call = describe(view(std::as_const(lhs).data(), 30, 24),
                              view(std::as_const(rhs).data(), 3, 24, 36),
                              GroupSizes(sizes.data(), 5),
-                             view(out.data(), 40, 36),
+                             view(out.data(), 50, 36),
                              options);
   const Result<Plan> plan = make_plan(call, options);
   INFO(plan.status().message());
@@ -159,10 +162,13 @@ TEST_CASE("Every option of a plan comes back from its text", "[plan][device]") {
   const Problem& p = read.value().problem;
   CHECK(p.alpha == 0.1);  // every bit of it
   CHECK(p.beta == 1.0 / 3.0);
-  CHECK((p.has_c && p.has_group_alpha && p.gathers && p.scatters));
+  CHECK((p.has_c && p.has_group_alpha && p.gathers && p.scatters && p.has_fault));
+  CHECK(p.rows == 40);
+  CHECK(p.lhs_extent == 30);
+  CHECK(p.out_extent == 50);
   CHECK(p.group_offset == 2);
   CHECK(static_cast<int>(p.tail) == static_cast<int>(Tail::keep));
-  CHECK(p.c.col == 40);
+  CHECK(p.c.col == 50);
   CHECK(bind(read.value(), call.pointers).ok());
 }
 
@@ -191,12 +197,12 @@ TEST_CASE("A plan of another version is refused", "[plan][host]") {
   const std::string fields = w.text.substr(std::string(plan_format).size());
   for (const char* format : {"",
                              "raggedgemm-plan-0",
-                             "raggedgemm-plan-2",
-                             "raggedgemm-plan-10",
-                             "raggedgemm-plan-1x",
+                             "raggedgemm-plan-1",
+                             "raggedgemm-plan-20",
+                             "raggedgemm-plan-2x",
                              "raggedgemm-plan-",
                              "plan",
-                             " raggedgemm-plan-1"}) {
+                             " raggedgemm-plan-2"}) {
     INFO(format);
     CHECK(w.read(format + fields).code() == StatusCode::plan_mismatch);
   }
@@ -260,6 +266,9 @@ TEST_CASE("A plan text with a value out of its range is refused", "[plan][host]"
                           Damage{"instances.0.d", "0"},
                           Damage{"d.row", "0"},
                           Damage{"has_c", "2"},
+                          Damage{"lhs_extent", "-1"},
+                          Damage{"out_extent", "2199023255552"},
+                          Damage{"has_fault", "7"},
                           Damage{"gathers", "-1"},
                           Damage{"blocks", "-1"},
                           Damage{"blocks", "4294967297"},
@@ -317,6 +326,33 @@ TEST_CASE("A plan of another platform is refused", "[plan][host]") {
   }
 }
 
+TEST_CASE("A set of kernels of another variant or of other dtypes is refused", "[plan][host]") {
+  const Written w;
+  REQUIRE(w.read(w.text).ok());
+  KernelSet sets[] = {w.set, w.set, w.set, w.set};
+  sets[0].variant = Variant::batch;
+  sets[1].lhs_dtype = DType::bf16;
+  sets[2].rhs_dtype = DType::bf16;
+  sets[3].out_dtype = DType::bf16;
+  for (const KernelSet& set : sets) {
+    const Status status = plan_from_text(w.text, set).status();
+    INFO(status.message());
+    CHECK(status.code() == StatusCode::plan_mismatch);
+    CHECK(std::string(status.operand()) == "plan variant, lhs, rhs, out");
+  }
+  // The sets of real calls say what they are for.
+  const float x[1] = {};
+  float out[1];
+  const std::int32_t sizes[1] = {1};
+  const KernelSet batch = set_for(
+      describe_batch(view(x, 1, 1, 1), view(x, 1, 1, 1), GroupSizes(sizes, 1), view(out, 1, 1, 1)));
+  CHECK(plan_from_text(w.text, batch).status().code() == StatusCode::plan_mismatch);
+  bf16 narrow[1];
+  const KernelSet rounded =
+      set_for(describe(view(x, 1, 1), view(x, 1, 1, 1), GroupSizes(sizes, 1), view(narrow, 1, 1)));
+  CHECK(plan_from_text(w.text, rounded).status().code() == StatusCode::plan_mismatch);
+}
+
 TEST_CASE("A plan whose row this program does not hold is refused", "[plan][host]") {
   const Written w;
   const std::string name = config_row(w.plan.kernel.row).name;
@@ -353,6 +389,7 @@ TEST_CASE("A row is found by its name among rows of several architectures", "[pl
   set.entries = entries.data();
   set.count = static_cast<index_t>(entries.size());
   set.platform = Platform::hip;
+  set.lhs_dtype = set.rhs_dtype = set.out_dtype = DType::f32;
   Written w;
   int found = 0;
   for (const KernelEntry& entry : entries) {

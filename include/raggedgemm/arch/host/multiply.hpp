@@ -4,6 +4,7 @@
 #pragma once
 
 #include "raggedgemm/base/index.hpp"
+#include "raggedgemm/base/wrapping.hpp"
 
 #if RG_HOST_X86
 #include <immintrin.h>
@@ -45,9 +46,11 @@ void multiply_panels_generic(const Panels<T>& p) {
       for (index_t k = 0; k < p.depth; ++k)
         for (index_t i = 0; i < panel_rows; ++i)
           for (index_t j = 0; j < panel_cols; ++j)
-            acc[i][j] += a[offset_t{k} * panel_rows + i] * b[offset_t{k} * panel_cols + j];
+            acc[i][j] = detail::multiply_add(
+                a[offset_t{k} * panel_rows + i], b[offset_t{k} * panel_cols + j], acc[i][j]);
       for (index_t i = 0; i < panel_rows; ++i)
-        for (index_t j = 0; j < panel_cols; ++j) c[i * p.c_pitch + j] += acc[i][j];
+        for (index_t j = 0; j < panel_cols; ++j)
+          c[i * p.c_pitch + j] = detail::add(c[i * p.c_pitch + j], acc[i][j]);
     }
   }
 }

@@ -3,9 +3,12 @@
 // multiply-adds. Same members as arch/host/block.hpp.
 #pragma once
 
+#include <utility>
+
 #include "raggedgemm/arch/simt/lane_map.hpp"
 #include "raggedgemm/arch/simt/wave.hpp"
 #include "raggedgemm/base/chunk.hpp"
+#include "raggedgemm/base/wrapping.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
@@ -78,7 +81,8 @@ class Block {
         RG_UNROLL
         for (index_t j = 0; j < Map::chunks_per_lane; ++j) {
           RG_UNROLL
-          for (index_t v = 0; v < Map::chunk; ++v) acc_[i][j][v] += a[i] * b[j][v];
+          for (index_t v = 0; v < Map::chunk; ++v)
+            acc_[i][j][v] = detail::multiply_add(a[i], b[j][v], acc_[i][j][v]);
         }
       }
     }
@@ -87,18 +91,28 @@ class Block {
   /// f(row, col, chunk) for every chunk of this lane that begins inside rows x cols.
   template <class F>
   RG_DEVICE void for_each_chunk(index_t rows, index_t cols, const F& f) {
-    RG_UNROLL
-    for (index_t i = 0; i < Map::rows_per_lane; ++i) {
-      RG_UNROLL
-      for (index_t j = 0; j < Map::chunks_per_lane; ++j) {
-        const index_t row = Map::row(lane(), i);
-        const index_t col = Map::col(lane(), j);
-        if (row < rows && col < cols) f(row, col, acc_[i][j]);
-      }
-    }
+    for_chunks(rows,
+               cols,
+               f,
+               std::make_integer_sequence<index_t, Map::rows_per_lane * Map::chunks_per_lane>{});
   }
 
  private:
+  /// A fold, not a loop: nvcc 13.0 left the loop rolled, and the accumulator in local memory.
+  template <class F, index_t... I>
+  RG_DEVICE void for_chunks(index_t rows,
+                            index_t cols,
+                            const F& f,
+                            std::integer_sequence<index_t, I...>) {
+    (for_chunk<I / Map::chunks_per_lane, I % Map::chunks_per_lane>(rows, cols, f), ...);
+  }
+  template <index_t I, index_t J, class F>
+  RG_DEVICE void for_chunk(index_t rows, index_t cols, const F& f) {
+    const index_t row = Map::row(lane(), I);
+    const index_t col = Map::col(lane(), J);
+    if (row < rows && col < cols) f(row, col, acc_[I][J]);
+  }
+
   T* a_;  // [block_k][block_m + pad] shared
   T* b_;  // [block_k][block_n + pad] shared
   Chunk<T, Map::chunk> acc_[Map::rows_per_lane][Map::chunks_per_lane];

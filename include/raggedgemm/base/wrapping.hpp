@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic of accumulators: that of the type, except that signed integers wrap.
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include "raggedgemm/base/macros.hpp"
+
+namespace raggedgemm {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool wraps = std::is_integral_v<T>&& std::is_signed_v<T> &&
+                              sizeof(T) >= sizeof(int);  // else promoted
+
+/// a + b. Signed integers wrap modulo 2^bits, where the operator would be undefined.
+template <class T>
+RG_HOST_DEVICE constexpr T add(T a, T b) {
+  if constexpr (wraps<T>) {
+    using Bits = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Bits>(a) + static_cast<Bits>(b));
+  } else {
+    a += b;
+    return a;
+  }
+}
+
+/// a·b, which wraps like add().
+template <class T>
+RG_HOST_DEVICE constexpr T multiply(T a, T b) {
+  if constexpr (wraps<T>) {
+    using Bits = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Bits>(a) * static_cast<Bits>(b));
+  } else {
+    return a * b;
+  }
+}
+
+/// c + a·b, which wraps like add(); floats may be fused as the compiler sees fit.
+template <class T>
+RG_HOST_DEVICE constexpr T multiply_add(T a, T b, T c) {
+  return add(c, multiply(a, b));
+}
+
+/// A double as a signed integer: cut towards zero and at the ends of the range, 0 for NaN.
+template <class T>
+RG_HOST_DEVICE constexpr T to_integer(double value) {
+  constexpr T least = std::numeric_limits<T>::min();
+  constexpr T most = std::numeric_limits<T>::max();
+  if (value != value) return 0;
+  if (value <= static_cast<double>(least)) return least;
+  if (value >= static_cast<double>(most)) return most;
+  return static_cast<T>(value);
+}
+
+}  // namespace detail
+}  // namespace raggedgemm
