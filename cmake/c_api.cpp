@@ -78,6 +78,7 @@ rg::Status convert_options(const raggedgemm_options* given, rg::Options& options
   options.lhs_index = o.lhs_index;
   options.out_index = o.out_index;
   options.ragged_extent = o.ragged_extent;
+  options.allow_tf32 = o.allow_tf32 != 0;
   return {};
 }
 

@@ -123,6 +123,7 @@ typedef struct raggedgemm_options {
   const int32_t* lhs_index;
   const int32_t* out_index;
   int64_t ragged_extent;
+  int32_t allow_tf32; /* not 0: f32 operands may be rounded to tf32 */
 } raggedgemm_options;
 
 /* The outcome of a call: code 0 is success; the values are those of raggedgemm::StatusCode. The

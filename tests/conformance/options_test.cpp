@@ -33,6 +33,8 @@ int owner_of(int row) {
   return -1;
 }
 
+bool contains_tf32(const std::string& text) { return text.find("_tf32") != std::string::npos; }
+
 struct Operands {
   std::vector<float> x = whole_numbers(m * k, 1), w = whole_numbers(g * k * n, 2),
                      y = whole_numbers(m * n, 3);
@@ -381,6 +383,66 @@ TEST_CASE("A gather of an lhs without elements reads zero, and needs no lhs",
                                options)
               .ok());
   CHECK(first_difference(batches.get(), std::vector<float>(g * 8 * n, 7)) == -1);
+}
+
+TEST_CASE("allow_tf32 rounds f32 operands by 10 bits at most, and only where a kernel gains by it",
+          "[conformance][options][device]") {
+  constexpr int rows = 300, depth = 96, cols = 136, groups = 4;
+  Random random(5);
+  const auto reals = [&random](int count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values)
+      value = static_cast<float>(random.between(-1000000, 1000000)) * 1e-6F;
+    return values;
+  };
+  const std::vector<float> x = reals(rows * depth), w = reals(groups * cols * depth);
+  const std::vector<std::int32_t> sizes_here = {130, 0, 33, 129};  // 292 of 300 rows
+  const DeviceArray<float> lhs(x), rhs(w);
+  const DeviceArray<std::int32_t> sizes(sizes_here);
+  DeviceArray<float> out(rows * cols);
+  const rg::Options options{.allow_tf32 = true};
+  const auto call = rg::describe(rg::view(lhs.data(), rows, depth),
+                                 rg::view(rhs.data(), groups, cols, depth).transposed(),
+                                 rg::GroupSizes(sizes.data(), groups),
+                                 rg::view(out.data(), rows, cols),
+                                 options);
+  bool rounded = false;
+  with_every_row(
+      call,
+      options,
+      out,
+      poisoned<float>(out.elems()),
+      [&](const std::vector<float>& got, const std::string& name) {
+        INFO(name);
+        double worst = 0;  // in units of what the operands' own rounding may make
+        int group = 0;
+        int end = sizes_here[0];
+        for (int r = 0; r < rows; ++r) {
+          while (group < groups && r >= end)
+            if (++group < groups) end += sizes_here[static_cast<std::size_t>(group)];
+          for (int c = 0; c < cols; ++c) {
+            double sum = 0, magnitude = 0;
+            for (int i = 0; i < depth && group < groups; ++i) {
+              const double product = double{x[static_cast<std::size_t>(r * depth + i)]} *
+                                     w[static_cast<std::size_t>((group * cols + c) * depth + i)];
+              sum += product;
+              magnitude += std::fabs(product);
+            }
+            const double error = std::fabs(got[static_cast<std::size_t>(r * cols + c)] - sum);
+            const double bound = magnitude * 0x1p-9 + 0x1p-30;  // two operands, each cut by 2^-10
+            worst = error <= bound ? std::max(worst, error / bound) : 1e9;
+          }
+        }
+        CHECK(worst <= 1);
+        if (contains_tf32(name)) {
+          rounded = true;
+          CHECK(worst > 0x1p-8);  // true f32 would be 2^-14 and less
+        } else if (name != "selected row") {
+          CHECK(worst < 0x1p-8);
+        }
+      });
+  const bool has_tf32 = contains_tf32(rg::explain(call, options));
+  CHECK(rounded == has_tf32);
 }
 
 TEST_CASE("A sum of nothing is +0.0, whatever the factors are", "[conformance][options][device]") {

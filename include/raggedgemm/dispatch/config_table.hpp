@@ -25,6 +25,7 @@ struct ConfigRow {
   bool core;                     ///< instantiated in header-only use, too
   bool fast;                     ///< runs at the hardware's matrix rate (the host's vector rate)
   const char* provenance;        ///< the benchmark behind the row, "isa-model" or "untuned"
+  bool tf32 = false;             ///< rounds f32 operands to tf32: for Options::allow_tf32
 };
 
 constexpr std::uint32_t bit_of(DType dtype) { return 1U << static_cast<std::uint32_t>(dtype); }
@@ -61,6 +62,10 @@ inline constexpr std::array config_table{
               {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 5, .lanes = 384,
                .layout = Layout::tn, .supergroup = 8, .tiles_at_once = 2},
               16, true, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_nt_swapped_256x128x32_tf32", Arch::sm90, bit_of(DType::f32), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 32, .stages = 4, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8, .swapped = true},
+              16, true, true, "untuned", true},
     // CDNA: MFMA. 256 x 256 for groups that fill it, two blocks of 128 x 128 a multiprocessor below.
     ConfigRow{"mfma_nn_256x256x64", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 129, any_extent,
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .lanes = 512,

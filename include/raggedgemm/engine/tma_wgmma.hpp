@@ -49,13 +49,14 @@ struct RingPosition {
 /// `swapped` puts its columns (the weights) there, and its rows (the tokens) ride the other side,
 /// as many as the work has in steps of 32: a group's last tile costs what it holds.
 ///
-/// Operands are 16-bit, in the layout of the config, 16-byte aligned (selection checks). Sums run
+/// Operands are 16-bit, or f32 that may be rounded to tf32 (layout nt only), in the layout of the
+/// config, 16-byte aligned (selection checks). Sums run
 /// in depth order in f32, so the result is bitwise repeatable. Tiles start where their work says;
 /// rows past the work's last one are computed and dropped at the store.
 /// Cost: about 225 KiB of shared memory for a 128 x 256 tile with 4 stages; no workspace.
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct TmaWgmma {
-  using Element16 = typename TypesType::lhs;
+  using Input = typename TypesType::lhs;
   using Out = typename TypesType::out;
   using Wave = arch::simt::Wave<32>;
   using Major = arch::sm90::Major;
@@ -83,7 +84,11 @@ struct TmaWgmma {
   // out. The decoding warp takes 88 without spills; a large accumulator leaves it less.
   static constexpr index_t consumer_registers = elems_per_lane <= 128 ? 224 : 232;
   static constexpr index_t producer_registers = 3 * 168 - consumers * consumer_registers;
-  static constexpr DType dtype = std::is_same_v<Element16, bf16> ? DType::bf16 : DType::f16;
+  static constexpr DType dtype = std::is_same_v<Input, bf16>   ? DType::bf16
+                                 : std::is_same_v<Input, fp16> ? DType::f16
+                                                               : DType::f32;  // as tf32
+  static constexpr index_t depth_of_one = 32 / sizeof(Input);                 // of one WGMMA
+  static constexpr index_t box_elems = arch::sm90::box_cols(dtype);
   static constexpr Major a_major = arch::sm90::a_is_mn_major(tile.layout) ? Major::mn : Major::k;
   static constexpr Major b_major = arch::sm90::b_is_mn_major(tile.layout) ? Major::mn : Major::k;
   static constexpr Major m_major = swapped ? b_major : a_major;
@@ -96,18 +101,20 @@ struct TmaWgmma {
   // Only where rows are ragged do rows past a tile's last one belong to somebody else.
   static constexpr bool ragged_rows = VariantType::variant == Variant::non_contracting;
   // What the stages leave of Hopper's 227 KiB, a KiB aside for barriers, goes to the stores.
-  static constexpr index_t free_bytes =
-      226 * 1024 - tile.stages * (tile.block_m + tile.block_n) * tile.block_k * 2;
+  static constexpr index_t free_bytes = 226 * 1024 - tile.stages * (tile.block_m + tile.block_n) *
+                                                         tile.block_k *
+                                                         static_cast<index_t>(sizeof(Input));
   static constexpr index_t staging_bytes = min_of(free_bytes / consumers / 8192, 4) * 8192;
   using Store = WgmmaStore<Out, EpilogueType, n_side, swapped, !ragged_rows, staging_bytes>;
 
-  static_assert(std::is_same_v<typename TypesType::rhs, Element16> &&
-                    (std::is_same_v<Element16, bf16> || std::is_same_v<Element16, fp16>),
-                "ConfigRow.input_dtypes must be bf16 or f16 for tma_wgmma");
+  static_assert(std::is_same_v<typename TypesType::rhs, Input> &&
+                    (std::is_same_v<Input, bf16> || std::is_same_v<Input, fp16> ||
+                     std::is_same_v<Input, float>),
+                "ConfigRow.input_dtypes must be bf16, f16 or f32 for tma_wgmma");
   static_assert(tile.lanes == (consumers + 1) * group_lanes,
                 "TileConfig.lanes must be 384 for tma_wgmma: a producer and two consumer groups");
-  static_assert(tile.block_k == 64,
-                "TileConfig.block_k must be 64 for tma_wgmma: one 128-byte swizzle row of 16-bit");
+  static_assert(tile.block_k * sizeof(Input) == 128,
+                "TileConfig.block_k must be 64 (f32: 32) for tma_wgmma: one 128-byte swizzle row");
   static_assert(tile.tiles_at_once == 1 || tile.tiles_at_once == consumers,
                 "TileConfig.tiles_at_once must be 1 or 2 for tma_wgmma");
   static_assert(
@@ -137,8 +144,8 @@ struct TmaWgmma {
 
   /// All of a block's shared memory.
   struct Shared {
-    alignas(1024) Element16 a[tile.stages][tile.block_m * tile.block_k];
-    alignas(1024) Element16 b[tile.stages][tile.block_n * tile.block_k];
+    alignas(1024) Input a[tile.stages][tile.block_m * tile.block_k];
+    alignas(1024) Input b[tile.stages][tile.block_n * tile.block_k];
     typename Store::Staging staging[consumers];
     WorkSlot work[work_slots];
     Barrier full[tile.stages];   // both operands of the stage have arrived
@@ -213,7 +220,7 @@ struct TmaWgmma {
                                         data,
                                         operand,
                                         mn_major ? tile.block_k : BlockOuter,
-                                        mn_major ? BlockOuter / arch::sm90::box_cols : 1);
+                                        mn_major ? BlockOuter / box_elems : 1);
   }
 
   static RG_DEVICE RG_FORCE_INLINE void initialize_barriers(Shared& shared) {
@@ -340,13 +347,13 @@ struct TmaWgmma {
 
   /// One operand of one stage: rows of A or columns of B from `outer`, depth from `k`.
   template <Major M, index_t BlockOuter>
-  static RG_DEVICE RG_FORCE_INLINE void load(Element16* to,
+  static RG_DEVICE RG_FORCE_INLINE void load(Input* to,
                                              const arch::sm90::OperandMap& map,
                                              Barrier& full,
                                              index_t outer,
                                              index_t k,
                                              index_t slab) {
-    constexpr index_t box = arch::sm90::box_cols;
+    constexpr index_t box = box_elems;
     if constexpr (M == Major::k) {
       arch::sm90::load_box(to, map, full, k, outer, 0, slab);
     } else if (map.chunked) {
@@ -439,7 +446,7 @@ struct TmaWgmma {
     index_t previous = 0;  // stage of the step before
     for (index_t step = 0; step < steps; ++step) {
       shared.full[at.slot].wait(at.parity);
-      multiply_stage<Cols, tile.block_k / 16>(acc, shared, at.slot, group, step > 0);
+      multiply_stage<Cols, tile.block_k / depth_of_one>(acc, shared, at.slot, group, step > 0);
       if (step > 0) {
         arch::sm90::multiply_wait<1>();
         release(shared, previous);
@@ -492,27 +499,27 @@ struct TmaWgmma {
     }
   }
 
-  /// Issues the multiplies of the first `K16Steps` steps of 16 of one stage as one batch.
-  template <index_t Cols, index_t K16Steps>
+  /// Issues the multiplies of the first `Steps` instruction depths of one stage as one batch.
+  template <index_t Cols, index_t Steps>
   static RG_DEVICE RG_FORCE_INLINE void multiply_stage(
       Accumulator& acc, Shared& shared, index_t stage, index_t group, bool accumulate) {
-    using Layout16 = arch::sm90::OperandLayout;
-    const Element16* const m = swapped ? shared.b[stage] : shared.a[stage];
-    const Element16* const n = swapped ? shared.a[stage] : shared.b[stage];
+    using OperandMapping = arch::sm90::OperandLayout;
+    const Input* const m = swapped ? shared.b[stage] : shared.a[stage];
+    const Input* const n = swapped ? shared.a[stage] : shared.b[stage];
     const std::uint64_t m_at =
-        Layout16::descriptor(m_major, arch::sm90::shared_address(m)) +
-        static_cast<std::uint64_t>(first_atom(group)) * Layout16::rows64_step();
-    const std::uint64_t n_at = Layout16::descriptor(n_major, arch::sm90::shared_address(n));
+        OperandMapping::descriptor(m_major, arch::sm90::shared_address(m)) +
+        static_cast<std::uint64_t>(first_atom(group)) * OperandMapping::rows64_step();
+    const std::uint64_t n_at = OperandMapping::descriptor(n_major, arch::sm90::shared_address(n));
     arch::sm90::multiply_fence();
     RG_UNROLL
-    for (index_t k16 = 0; k16 < K16Steps; ++k16) RG_UNROLL
+    for (index_t k = 0; k < Steps; ++k) RG_UNROLL
     for (index_t i = 0; i < atoms; ++i)
       arch::sm90::multiply<Cols, dtype, m_major, n_major>(
           acc[i],
-          m_at + static_cast<std::uint64_t>(i) * Layout16::rows64_step() +
-              static_cast<std::uint64_t>(k16) * Layout16::k16_step(m_major),
-          n_at + static_cast<std::uint64_t>(k16) * Layout16::k16_step(n_major),
-          accumulate || k16 > 0);
+          m_at + static_cast<std::uint64_t>(i) * OperandMapping::rows64_step() +
+              static_cast<std::uint64_t>(k) * OperandMapping::depth_step(m_major),
+          n_at + static_cast<std::uint64_t>(k) * OperandMapping::depth_step(n_major),
+          accumulate || k > 0);
     arch::sm90::multiply_commit();
   }
 
@@ -534,8 +541,8 @@ struct TmaWgmma {
     const index_t lane = static_cast<index_t>(threadIdx.x % group_lanes);
     if (lane < units) {
       const index_t at = (tail * units_per_row + lane) * unit_elems;
-      Element16* const a = shared.a[stage] + first_atom(group) * chunk_elems + at;
-      Element16* const b = shared.b[stage] + at;
+      Input* const a = shared.a[stage] + first_atom(group) * chunk_elems + at;
+      Input* const b = shared.b[stage] + at;
       RG_UNROLL
       for (index_t c = 0; c < atoms; ++c) *reinterpret_cast<uint4*>(a + c * chunk_elems) = uint4{};
       RG_UNROLL

@@ -85,6 +85,7 @@ inline void complete(Problem& p, Pointers& pointers, const Options& options) noe
   p.a_alignment_bytes = detail::alignment_of(pointers.a);
   p.b_alignment_bytes = detail::alignment_of(pointers.b);
   p.d_alignment_bytes = detail::alignment_of(pointers.d);
+  p.allow_tf32 = options.allow_tf32;
   p.alpha = options.alpha;
   p.beta = options.beta;
   p.tail = options.tail;

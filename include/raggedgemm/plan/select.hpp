@@ -35,6 +35,7 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
       (p.instances.count() != 1 || p.segments.count() != 1))
     return "does not walk outer dimensions";
   if (row.config.engine != EngineId::simple && p.gathers) return "does not gather lhs";
+  if (row.tf32 && !p.allow_tf32) return "rounds f32 to tf32: needs options.allow_tf32";
   const std::int32_t bytes = row.alignment_bytes;
   if (bytes > 1) {
     if (!operand_aligned(p.a, p.a_alignment_bytes, p.lhs_dtype, bytes))

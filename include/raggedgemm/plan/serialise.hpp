@@ -64,6 +64,7 @@ void visit_plan(P& plan, Visitor& visit) {
   one("a_align", p.a_alignment_bytes);
   one("b_align", p.b_alignment_bytes);
   one("d_align", p.d_alignment_bytes);
+  one("allow_tf32", p.allow_tf32);
   one("alpha", p.alpha);
   one("beta", p.beta);
   one("tail", p.tail);

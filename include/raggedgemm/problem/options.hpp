@@ -61,6 +61,8 @@ struct Options {
   Tail tail = Tail::zero;
   Platform platform = Platform::automatic;
   Selection selection = Selection::any;
+  bool allow_tf32 = false;  ///< f32 operands may be rounded to 10 bits of mantissa, where a kernel
+                            ///< is faster for it (explain() says whether); a permission, no more
   Tensor c =
       {};  ///< what beta scales: out's dtype and extents, own strides; without data: out itself
   const float* group_alpha = nullptr;  ///< device memory, one further factor a slab of rhs (or out)

@@ -66,6 +66,7 @@ struct Problem {
   std::int32_t a_alignment_bytes = 1;  ///< what every pointer bound to the plan is aligned to
   std::int32_t b_alignment_bytes = 1;
   std::int32_t d_alignment_bytes = 1;
+  bool allow_tf32 = false;  ///< f32 operands may be rounded to tf32
   double alpha = 1.0;
   double beta = 0.0;
   Tail tail = Tail::zero;

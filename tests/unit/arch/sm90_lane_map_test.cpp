@@ -56,8 +56,8 @@ TEST_CASE("operand descriptors hold address, strides and swizzle", "[arch][host]
     CHECK(d >> 62 == 1);              // 128-byte swizzle
   }
   CHECK((mn >> 16 & 0x3FFF) == 512);  // 8 KiB from chunk to chunk
-  CHECK(Layout16::k16_step(Major::k) == 2);
-  CHECK(Layout16::k16_step(Major::mn) == 128);
+  CHECK(Layout16::depth_step(Major::k) == 2);
+  CHECK(Layout16::depth_step(Major::mn) == 128);
 }
 
 }  // namespace

@@ -121,6 +121,26 @@ TEST_CASE("Selection takes a matrix-core row for an aligned problem and falls ba
   }
 }
 
+TEST_CASE("f32 is rounded to tf32 only where the call allows it", "[plan][host]") {
+  const auto rows = rows_of(Platform::cuda, yes);
+  const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>);
+  Problem p = dense(8192, 512, 1024, 8);
+  p.lhs_dtype = p.rhs_dtype = p.out_dtype = DType::f32;
+  p.b = {512 * 1024, 1, 512};  // nt: tf32's tensor cores read along the depth
+  const Result<Plan> exact = make_plan(p, {}, set);
+  REQUIRE(exact.ok());
+  CHECK(!config_row(exact.value().kernel.row).fast);
+  CHECK(contains(explain(exact.value(), set), "options.allow_tf32"));
+  p.allow_tf32 = true;
+  const Result<Plan> rounded = make_plan(p, {.selection = Selection::require_fast}, set);
+  REQUIRE(rounded.ok());
+  CHECK(config_row(rounded.value().kernel.row).tf32);
+  p.b = {512 * 1024, 1024, 1};  // nn: a permission, not a demand
+  const Result<Plan> other_layout = make_plan(p, {}, set);
+  REQUIRE(other_layout.ok());
+  CHECK(!config_row(other_layout.value().kernel.row).tf32);
+}
+
 TEST_CASE("explain() says when the copy engine cannot store the output", "[plan][host]") {
   const auto rows = rows_of(Platform::cuda, yes);
   const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>);

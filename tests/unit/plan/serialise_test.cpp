@@ -139,6 +139,7 @@ TEST_CASE("Every option of a plan comes back from its text", "[plan][device]") {
   const Options options{.alpha = 0.1,
                         .beta = 1.0 / 3.0,
                         .tail = Tail::keep,
+                        .allow_tf32 = true,
                         .c = tensor(c_view),
                         .group_alpha = group_alpha.data(),
                         .lhs_index = lhs_index.data(),
@@ -161,6 +162,7 @@ TEST_CASE("Every option of a plan comes back from its text", "[plan][device]") {
   CHECK(to_text(read.value()) == text);
   const Problem& p = read.value().problem;
   CHECK(p.alpha == 0.1);  // every bit of it
+  CHECK(p.allow_tf32);
   CHECK(p.beta == 1.0 / 3.0);
   CHECK((p.has_c && p.has_group_alpha && p.gathers && p.scatters && p.has_fault));
   CHECK(p.rows == 40);

@@ -17,11 +17,12 @@ namespace arch::sm90 {
 
 #if RG_PLATFORM_CUDA
 
-/// Elements of one 128-byte row of a swizzled box, for 16-bit types.
-inline constexpr index_t box_cols = 64;
+/// Elements of one 128-byte row of a swizzled box.
+constexpr index_t box_cols(DType dtype) { return 128 / bytes_of(dtype); }
 
 /// A tensor map over a whole operand. MN-major operands whose contiguous extent is a multiple of 64
-/// get a map that cuts it into chunks of 64, so that one copy brings all chunks of a tile.
+/// (16-bit elements) get a map that cuts it into chunks of 64, so that one copy brings all chunks
+/// of a tile.
 struct OperandMap {
   CUtensorMap map;
   bool chunked;  ///< coordinates are (0, line, chunk, slab), else (element, line, 0, slab)
@@ -60,8 +61,8 @@ inline EncodeTiled encode_tiled() noexcept {
 
 }  // namespace detail
 
-/// Makes the map of a 16-bit operand with boxes of 64 contiguous elements (128 bytes, swizzled) by
-/// `box_lines` lines, and `box_chunks` such boxes a copy where the map is chunked.
+/// Makes the map of an operand with boxes of 128 contiguous bytes, swizzled, by `box_lines` lines,
+/// and `box_chunks` such boxes a copy where the map is chunked. f32 is rounded to tf32 on its way.
 ///
 /// Requires: why_not_tma(t) == nullptr and a 16-byte aligned address (selection checks both).
 /// Guarantees: elements outside the operand read as zero. Errors: vendor_error.
@@ -75,37 +76,42 @@ inline Status make_operand_map(OperandMap& out,
   const detail::EncodeTiled encode = detail::encode_tiled();
   if (encode == nullptr)
     return {StatusCode::vendor_error, operand, 0, 1, "the driver has no cuTensorMapEncodeTiled"};
-  const auto bytes = [](offset_t elems) { return static_cast<cuuint64_t>(elems) * 2; };
+  const offset_t elem_bytes = bytes_of(dtype);
+  const offset_t cols = box_cols(dtype);
+  const auto bytes = [elem_bytes](offset_t elems) {
+    return static_cast<cuuint64_t>(elems * elem_bytes);
+  };
   // A dimension of one element takes no step: any legal stride will do.
   const cuuint64_t pitch = bytes(t.lines > 1 ? t.pitch : round_up(t.contiguous, offset_t{8}));
   const cuuint64_t slab_pitch = t.slabs > 1 ? bytes(t.slab_pitch) : pitch;
   const auto contiguous = static_cast<cuuint64_t>(t.contiguous);
   const auto lines = static_cast<cuuint64_t>(t.lines);
   const auto slabs = static_cast<cuuint64_t>(t.slabs);
-  out.chunked = box_chunks > 1 && t.contiguous % box_cols == 0;
-  const cuuint64_t extents[4] = {out.chunked ? cuuint64_t{box_cols} : contiguous,
+  out.chunked = box_chunks > 1 && t.contiguous % cols == 0;
+  const cuuint64_t extents[4] = {out.chunked ? static_cast<cuuint64_t>(cols) : contiguous,
                                  lines,
-                                 out.chunked ? contiguous / box_cols : 1,
+                                 out.chunked ? contiguous / static_cast<cuuint64_t>(cols) : 1,
                                  slabs};
-  const cuuint64_t strides[3] = {pitch, out.chunked ? bytes(box_cols) : pitch, slab_pitch};
-  const cuuint32_t box[4] = {static_cast<cuuint32_t>(box_cols),
+  const cuuint64_t strides[3] = {pitch, out.chunked ? bytes(cols) : pitch, slab_pitch};
+  const cuuint32_t box[4] = {static_cast<cuuint32_t>(cols),
                              static_cast<cuuint32_t>(box_lines),
                              static_cast<cuuint32_t>(out.chunked ? box_chunks : 1),
                              1};
   const cuuint32_t element_strides[4] = {1, 1, 1, 1};
-  const CUresult result = encode(
-      &out.map,
-      dtype == DType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-      4,
-      const_cast<void*>(data),
-      extents,
-      strides,
-      box,
-      element_strides,
-      CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B,
-      CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = encode(&out.map,
+                                 dtype == DType::bf16  ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                 : dtype == DType::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                                       : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+                                 4,
+                                 const_cast<void*>(data),
+                                 extents,
+                                 strides,
+                                 box,
+                                 element_strides,
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                 CU_TENSOR_MAP_SWIZZLE_128B,
+                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     return {StatusCode::vendor_error,
             operand,

@@ -40,12 +40,12 @@ constexpr TmaOperand tma_operand(const Strides& stride,
 constexpr bool a_is_mn_major(Layout layout) { return layout == Layout::tn || layout == Layout::tt; }
 constexpr bool b_is_mn_major(Layout layout) { return layout == Layout::nn || layout == Layout::tn; }
 
-/// Why the copy engine cannot load an operand of 16-bit elements, or nullptr if it can.
+/// Why the copy engine cannot load an operand of `elem_bytes` an element, or nullptr if it can.
 /// Source: cuTensorMapEncodeTiled's conditions; coordinates of a copy are 32-bit signed.
-constexpr const char* why_not_tma(const TmaOperand& t) {
-  constexpr offset_t largest_extent = 0x7FFFFF00;          // a tile may reach past it by 255
-  constexpr offset_t pitch_end = (offset_t{1} << 40) / 2;  // elements
-  constexpr offset_t granule = 8;                          // elements of 16 bytes
+constexpr const char* why_not_tma(const TmaOperand& t, std::int32_t elem_bytes) {
+  constexpr offset_t largest_extent = 0x7FFFFF00;  // a tile may reach past it by 255
+  const offset_t pitch_end = (offset_t{1} << 40) / elem_bytes;
+  const offset_t granule = 16 / elem_bytes;
   if (t.contiguous > largest_extent || t.lines > largest_extent || t.slabs > largest_extent)
     return "needs extents below 2^31 (TMA coordinates)";
   if (t.lines > 1 && t.pitch < t.contiguous) return "needs rows that do not overlap (TMA)";
@@ -92,9 +92,11 @@ RG_HOST_DEVICE constexpr bool loads_operands(offset_t rows,
 constexpr const char* why_not_tma(const Problem& p, Layout layout) {
   if (!loads_operands(p.rows, p.cols, p.depth, p.slabs)) return nullptr;
   const char* reason =
-      why_not_tma(tma_operand(p.a, true, a_is_mn_major(layout), p.rows, p.depth, p.slabs));
+      why_not_tma(tma_operand(p.a, true, a_is_mn_major(layout), p.rows, p.depth, p.slabs),
+                  bytes_of(p.lhs_dtype));
   if (reason != nullptr) return reason;
-  return why_not_tma(tma_operand(p.b, false, b_is_mn_major(layout), p.cols, p.depth, p.slabs));
+  return why_not_tma(tma_operand(p.b, false, b_is_mn_major(layout), p.cols, p.depth, p.slabs),
+                     bytes_of(p.rhs_dtype));
 }
 
 }  // namespace arch::sm90

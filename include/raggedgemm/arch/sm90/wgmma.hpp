@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WGMMA: the warpgroup's matrix multiply, its operand descriptors and its ordering.
-// One text for every width in steps of 32 columns and both 16-bit types.
+// One text for every width in steps of 32 columns and all types.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace arch::sm90 {
 /// Which dimension of an operand tile is contiguous in shared memory.
 enum class Major : std::int32_t { k, mn };
 
-/// How an operand tile lies in shared memory, in 64-element rows of 128 bytes, swizzled.
-/// K-major: one row for each row of A (column of B), 64 deep. MN-major: chunks of 64 rows of A
-/// (columns of B), each [64 deep][64]. Both take 8 KiB for 64 x 64.
+/// How an operand tile lies in shared memory, in rows of 128 bytes, swizzled: 64 16-bit elements or
+/// 32 of f32. K-major: one row for each row of A (column of B), that deep. MN-major (16-bit only):
+/// chunks of 64 rows of A (columns of B), each [64 deep][64]. 64 rows of A take 8 KiB.
 /// Source: PTX ISA, "Matrix descriptor" and "Shared memory matrix layout"; the stride fields were
 /// probed one by one on an H200 (spikes/hopper/README.md, "Facts").
 struct OperandLayout {
@@ -32,9 +32,9 @@ struct OperandLayout {
     return std::uint64_t{1} << 62 | group << 32 | chunk << 16 | (address & 0x3FFFFU) >> 4;
   }
 
-  /// What a step of 16 along the depth adds to a descriptor.
-  static RG_HOST_DEVICE constexpr std::uint64_t k16_step(Major major) {
-    return major == Major::mn ? 16 * 128 / 16 : 16 * 2 / 16;
+  /// What one instruction's depth, 32 bytes (16 elements of 16 bits), adds to a descriptor.
+  static RG_HOST_DEVICE constexpr std::uint64_t depth_step(Major major) {
+    return major == Major::mn ? 16 * 128 / 16 : 32 / 16;
   }
   /// What a step of 64 rows of A adds.
   static RG_HOST_DEVICE constexpr std::uint64_t rows64_step() { return chunk_bytes / 16; }
@@ -58,16 +58,32 @@ RG_DEVICE RG_FORCE_INLINE void multiply_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Open) : "memory");
 }
 
-/// The instruction's name for an input type.
+/// The instruction's depth and types for an input type: f32 is multiplied as tf32.
 template <DType T>
 struct MultiplyName;
 template <>
 struct MultiplyName<DType::bf16> {
-  static constexpr char text[] = "f32.bf16.bf16";
+  static constexpr char text[] = "k16.f32.bf16.bf16";
 };
 template <>
 struct MultiplyName<DType::f16> {
-  static constexpr char text[] = "f32.f16.f16";
+  static constexpr char text[] = "k16.f32.f16.f16";
+};
+template <>
+struct MultiplyName<DType::f32> {
+  static constexpr char text[] = "k8.f32.tf32.tf32";
+};
+
+/// Its operands for the order of A and B: 16-bit types may be MN-major.
+template <DType T, Major A, Major B>
+struct MultiplyOrder {
+  static constexpr char text[] = {
+      ',', A == Major::mn ? '1' : '0', ',', B == Major::mn ? '1' : '0', '\0'};
+};
+template <Major A, Major B>
+struct MultiplyOrder<DType::f32, A, B> {
+  static_assert(A == Major::k && B == Major::k, "tf32 operands must be contiguous along the depth");
+  static constexpr char text[] = "";
 };
 
 // The instruction's registers and operands by its columns: every 32 columns add 16 registers.
@@ -108,20 +124,19 @@ struct MultiplyName<DType::f16> {
   "+f"(acc[120]), "+f"(acc[121]), "+f"(acc[122]), "+f"(acc[123]), "+f"(acc[124]), "+f"(acc[125]), "+f"(acc[126]), "+f"(acc[127])
 
 // After the columns: the numbers of the operands behind the accumulator.
-#define RG_SM90_MULTIPLY(COLS, A, B, ACCUMULATE, ORDER_A, ORDER_B, TYPES)                            \
+#define RG_SM90_MULTIPLY(COLS, A, B, ACCUMULATE, TYPES, ORDER)                                       \
   asm volatile(                                                                                     \
       "{\n.reg .pred p;\nsetp.ne.b32 p, %" #ACCUMULATE ", 0;\n"                                     \
-      "wgmma.mma_async.sync.aligned.m64n" #COLS "k16.%" #TYPES " {" RG_SM90_REGISTERS_##COLS "}, "  \
-      "%" #A ", %" #B ", p, 1, 1, %" #ORDER_A ", %" #ORDER_B ";\n}"                                 \
+      "wgmma.mma_async.sync.aligned.m64n" #COLS "%" #TYPES " {" RG_SM90_REGISTERS_##COLS "}, "      \
+      "%" #A ", %" #B ", p, 1, 1%" #ORDER ";\n}"                                                    \
       : RG_SM90_OPERANDS_##COLS                                                                     \
       : "l"(a), "l"(b), "r"(static_cast<std::int32_t>(accumulate)),                                 \
-        "n"(static_cast<std::int32_t>(MajorA)), "n"(static_cast<std::int32_t>(MajorB)),             \
-        "C"(MultiplyName<T>::text))
+        "C"(MultiplyName<T>::text), "C"(MultiplyOrder<T, MajorA, MajorB>::text))
 // clang-format on
 
-/// acc[64, Cols] = A[64, 16] · B[16, Cols] (+ acc if `accumulate`), in the accumulator's first
-/// Cols / 2 registers. `a` and `b` are descriptors. Asynchronous: acc is not to be touched before
-/// multiply_wait.
+/// acc[64, Cols] = A[64, k] · B[k, Cols] (+ acc if `accumulate`) for a depth of 32 bytes, in the
+/// accumulator's first Cols / 2 registers. `a` and `b` are descriptors. Asynchronous: acc is not to
+/// be touched before multiply_wait.
 template <index_t Cols, DType T, Major MajorA, Major MajorB, int Length>
 RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[Length],
                                         std::uint64_t a,
@@ -130,21 +145,21 @@ RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[Length],
   static_assert(Cols % 32 == 0 && Cols <= 2 * Length && Cols <= 256,
                 "Cols must be a multiple of 32 that the accumulator holds");
   if constexpr (Cols == 32) {
-    RG_SM90_MULTIPLY(32, 16, 17, 18, 19, 20, 21);
+    RG_SM90_MULTIPLY(32, 16, 17, 18, 19, 20);
   } else if constexpr (Cols == 64) {
-    RG_SM90_MULTIPLY(64, 32, 33, 34, 35, 36, 37);
+    RG_SM90_MULTIPLY(64, 32, 33, 34, 35, 36);
   } else if constexpr (Cols == 96) {
-    RG_SM90_MULTIPLY(96, 48, 49, 50, 51, 52, 53);
+    RG_SM90_MULTIPLY(96, 48, 49, 50, 51, 52);
   } else if constexpr (Cols == 128) {
-    RG_SM90_MULTIPLY(128, 64, 65, 66, 67, 68, 69);
+    RG_SM90_MULTIPLY(128, 64, 65, 66, 67, 68);
   } else if constexpr (Cols == 160) {
-    RG_SM90_MULTIPLY(160, 80, 81, 82, 83, 84, 85);
+    RG_SM90_MULTIPLY(160, 80, 81, 82, 83, 84);
   } else if constexpr (Cols == 192) {
-    RG_SM90_MULTIPLY(192, 96, 97, 98, 99, 100, 101);
+    RG_SM90_MULTIPLY(192, 96, 97, 98, 99, 100);
   } else if constexpr (Cols == 224) {
-    RG_SM90_MULTIPLY(224, 112, 113, 114, 115, 116, 117);
+    RG_SM90_MULTIPLY(224, 112, 113, 114, 115, 116);
   } else {
-    RG_SM90_MULTIPLY(256, 128, 129, 130, 131, 132, 133);
+    RG_SM90_MULTIPLY(256, 128, 129, 130, 131, 132);
   }
 }
 
