@@ -33,12 +33,17 @@
 #define RG_HOST_DEVICE __host__ __device__
 #define RG_DEVICE __device__
 #define RG_KERNEL __global__
-#define RG_LAUNCH_BOUNDS(lanes) __launch_bounds__(lanes, 1)
+// Blocks of a multiprocessor: CUDA allots registers for so many, HIP counts another thing.
+#if RG_PLATFORM_CUDA
+#define RG_LAUNCH_BOUNDS(lanes, blocks) __launch_bounds__(lanes, blocks)
+#else
+#define RG_LAUNCH_BOUNDS(lanes, blocks) __launch_bounds__(lanes, 1)
+#endif
 #else
 #define RG_HOST_DEVICE
 #define RG_DEVICE
 #define RG_KERNEL
-#define RG_LAUNCH_BOUNDS(lanes)
+#define RG_LAUNCH_BOUNDS(lanes, blocks)
 #endif
 
 #if RG_PLATFORM_CUDA

@@ -40,16 +40,15 @@ inline constexpr offset_t any_extent = offset_t{1} << 40;
 // clang-format off
 inline constexpr std::array config_table{
     // Hopper: TMA + WGMMA.
-    // As many rows as a group has, in steps of 32, are best, but for groups of 257 to 384: three tiles of 128
-    // rows take less time there than 256 and the rest.
-    ConfigRow{"wgmma_nn_128x256x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 257, 384,
-              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
-               .layout = Layout::nn, .supergroup = 8},
-              16, false, true, "bench/hopper_check"},
-    ConfigRow{"wgmma_nt_128x256x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 257, 384,
-              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
-               .layout = Layout::nt, .supergroup = 8},
-              16, false, true, "bench/hopper_check"},
+    // Rows ragged: few rows a group with two blocks a multiprocessor; else up to 256 rows a tile, in steps of 32.
+    ConfigRow{"wgmma_nn_swapped_64x128x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 0, 64,
+              {.engine = EngineId::tma_wgmma, .block_m = 64, .block_n = 128, .block_k = 64, .stages = 3, .lanes = 384,
+               .layout = Layout::nn, .supergroup = 8, .resident = 2, .swapped = true},
+              16, true, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_nt_swapped_64x128x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 0, 64,
+              {.engine = EngineId::tma_wgmma, .block_m = 64, .block_n = 128, .block_k = 64, .stages = 3, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8, .resident = 2, .swapped = true},
+              16, true, true, "bench/hopper_check"},
     ConfigRow{"wgmma_nn_swapped_256x128x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
               {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 64, .stages = 4, .lanes = 384,
                .layout = Layout::nn, .supergroup = 8, .swapped = true},

@@ -80,10 +80,12 @@ struct TmaWgmma {
   static constexpr index_t atoms = m_side / (groups_per_tile * atom_rows);
   static constexpr index_t work_slots = 4;                       // tiles decoded ahead
   static constexpr index_t elems_per_lane = atoms * n_side / 2;  // of the accumulator
-  // A block starts with 3 x 168 registers for each lane of a warpgroup, and the roles share them
-  // out. The decoding warp takes 88 without spills; a large accumulator leaves it less.
-  static constexpr index_t consumer_registers = elems_per_lane <= 128 ? 224 : 232;
-  static constexpr index_t producer_registers = 3 * 168 - consumers * consumer_registers;
+  // A lane starts with its share of a multiprocessor's registers (168; 80 for two blocks), and the
+  // roles share those out: the loading and decoding warps do without spills with 56.
+  static constexpr index_t start_registers = tile.resident == 1 ? 168 : 80;
+  static constexpr index_t consumer_registers = tile.resident == 1 ? 224 : 88;
+  static constexpr index_t producer_registers =
+      3 * start_registers - consumers * consumer_registers;
   static constexpr DType dtype = std::is_same_v<Input, bf16>   ? DType::bf16
                                  : std::is_same_v<Input, fp16> ? DType::f16
                                                                : DType::f32;  // as tf32
@@ -98,14 +100,14 @@ struct TmaWgmma {
   static constexpr index_t b_box = tile.block_n;
   // Depth is ragged: the last step of a group reaches into the next group's rows.
   static constexpr bool ragged_depth = VariantType::variant == Variant::contracting;
-  // Only where rows are ragged do rows past a tile's last one belong to somebody else.
-  static constexpr bool ragged_rows = VariantType::variant == Variant::non_contracting;
+  // Rows past a tile's last one are outside the output, unless they are of another group or tile.
+  static constexpr bool clips_rows = VariantType::variant != Variant::non_contracting && !swapped;
   // What the stages leave of Hopper's 227 KiB, a KiB aside for barriers, goes to the stores.
-  static constexpr index_t free_bytes = 226 * 1024 - tile.stages * (tile.block_m + tile.block_n) *
-                                                         tile.block_k *
-                                                         static_cast<index_t>(sizeof(Input));
+  static constexpr index_t block_bytes = tile.resident == 1 ? 226 * 1024 : 112 * 1024;
+  static constexpr index_t stage_bytes = (tile.block_m + tile.block_n) * 128;
+  static constexpr index_t free_bytes = block_bytes - tile.stages * stage_bytes;
   static constexpr index_t staging_bytes = min_of(free_bytes / consumers / 8192, 4) * 8192;
-  using Store = WgmmaStore<Out, EpilogueType, n_side, swapped, !ragged_rows, staging_bytes>;
+  using Store = WgmmaStore<Out, EpilogueType, n_side, swapped, clips_rows, staging_bytes>;
 
   static_assert(std::is_same_v<typename TypesType::rhs, Input> &&
                     (std::is_same_v<Input, bf16> || std::is_same_v<Input, fp16> ||
@@ -124,6 +126,8 @@ struct TmaWgmma {
   static_assert(n_side % 64 == 0 && n_side <= 256,
                 "TileConfig.block_n (block_m if swapped) must be a multiple of 64 up to 256 for "
                 "tma_wgmma");
+  static_assert(tile.resident == 1 || (tile.resident == 2 && elems_per_lane <= 32),
+                "TileConfig.resident must be 1 for tma_wgmma, or 2 with a tile of up to 64 x 128");
   static_assert(
       !swapped || (a_major == Major::k && !ragged_depth && !ping_pong),
       "TileConfig.swapped needs a layout of nn or nt, ragged rows or batches, and one tile "
@@ -164,6 +168,7 @@ struct TmaWgmma {
 
   static constexpr bool compiled_here = arch::sm90::compiled_here;
   static constexpr index_t lanes = tile.lanes;
+  static constexpr index_t resident = tile.resident;
   static constexpr std::size_t shared_bytes = sizeof(Shared);
   static_assert(shared_bytes <= 227 * 1024,
                 "TileConfig.stages must leave the block within Hopper's 227 KiB of shared memory");
@@ -241,7 +246,9 @@ struct TmaWgmma {
   /// Decodes this block's tiles ahead of the other roles, so that none of them waits for it: a tile
   /// in each lane, because a tile of a small group is multiplied faster than one lane decodes.
   static RG_DEVICE RG_FORCE_INLINE void decode_tiles(const Arguments& arguments, Shared& shared) {
-    typename VariantType::template Decoder<tile.block_m, tile.block_n, Wave> decoder(arguments);
+    constexpr index_t row_step = swapped ? n_step : tile.block_m;
+    typename VariantType::template Decoder<tile.block_m, tile.block_n, Wave, row_step> decoder(
+        arguments);
     RingPosition<work_slots> at;
     offset_t first = blockIdx.x;
     // Small batches first: the groups up to a batch's last tile are read before its first tile is
@@ -324,12 +331,12 @@ struct TmaWgmma {
       const index_t slab = static_cast<index_t>(work.slab);
       const index_t k_end = static_cast<index_t>(work.k_begin + work.k_extent);
       const index_t rows = swapped ? round_up(work.rows, n_step) : tile.block_m;
-      const index_t stage_bytes = rows * a_row_bytes + b_bytes;
+      const index_t bytes = rows * a_row_bytes + b_bytes;
       for (index_t k = static_cast<index_t>(work.k_begin); k < k_end; k += tile.block_k) {
         Barrier& full = shared.full[at.slot];
         shared.empty[at.slot].wait(at.parity ^ 1);
         if (Wave::lane() == 0) {
-          full.arrive_and_expect(stage_bytes);
+          full.arrive_and_expect(bytes);
           for (index_t r = 0; r < rows; r += a_box)
             load<a_major, a_box>(shared.a[at.slot] + r * tile.block_k,
                                  prepared.a,

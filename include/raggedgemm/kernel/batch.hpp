@@ -14,13 +14,14 @@ struct Batch {
   static constexpr Variant variant = Variant::batch;
 
   /// Decodes tile ids, in increasing order, to work. All lanes of a wave call together.
-  template <index_t BlockM, index_t BlockN, class Wave>
+  /// Tiles have at most BlockM rows; with a RowStep below BlockM they are about equal.
+  template <index_t BlockM, index_t BlockN, class Wave, index_t RowStep = BlockM>
   class Decoder {
    public:
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE explicit Decoder(const Arguments& arguments)
         : arguments_(arguments),
-          tile_rows_(static_cast<index_t>(ceil_div(arguments.rows, offset_t{BlockM}))),
+          cut_(RowCut::of(arguments.rows, BlockM, RowStep)),
           tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))),
           instance_count_(arguments.instances.count()) {
       enter_instance();
@@ -29,7 +30,7 @@ struct Batch {
     /// False when `tile` is past the last one.
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE bool decode(offset_t tile, Work& work) {
-      const offset_t tiles = offset_t{tile_rows_} * tile_cols_;
+      const offset_t tiles = offset_t{cut_.tiles} * tile_cols_;
       while (tile - tiles_before_ >= tiles * written_) {
         if (instance_ + 1 >= instance_count_) return false;
         tiles_before_ += tiles * written_;
@@ -43,7 +44,7 @@ struct Batch {
     /// The same for a tile of each lane's own; tiles do not decrease with the lane.
     RG_EXEC_CHECK_DISABLE
     RG_HOST_DEVICE bool decode_each(offset_t tile, Work& work) {
-      const offset_t tiles = offset_t{tile_rows_} * tile_cols_;
+      const offset_t tiles = offset_t{cut_.tiles} * tile_cols_;
       bool open = true;  // this lane has no answer yet
       for (;;) {
         if (open && tile - tiles_before_ < tiles * written_) {
@@ -60,18 +61,19 @@ struct Batch {
 
    private:
     RG_HOST_DEVICE void place(offset_t tile, Work& work) const {
-      const offset_t tiles = offset_t{tile_rows_} * tile_cols_;
+      const offset_t tiles = offset_t{cut_.tiles} * tile_cols_;
       const offset_t batch = (tile - tiles_before_) / tiles;
       const TileCoordinate where = arguments_.order.map(
-          static_cast<index_t>(tile - tiles_before_ - batch * tiles), tile_rows_, tile_cols_);
+          static_cast<index_t>(tile - tiles_before_ - batch * tiles), cut_.tiles, tile_cols_);
       work.slab = batch;
-      work.row_begin = offset_t{where.row} * BlockM;
+      work.row_begin = offset_t{where.row} * cut_.rows;
       work.col_begin = offset_t{where.col} * BlockN;
       work.k_begin = 0;
       if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(instance_);
       work.is_tail = batch >= live_;
       work.k_extent = work.is_tail ? 0 : arguments_.depth;
-      work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
+      work.rows =
+          static_cast<index_t>(min_of(offset_t{cut_.rows}, arguments_.rows - work.row_begin));
       work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
     }
 
@@ -87,7 +89,7 @@ struct Batch {
     }
 
     const Arguments& arguments_;
-    index_t tile_rows_;
+    RowCut cut_;
     index_t tile_cols_;
     offset_t instance_count_;
     offset_t instance_ = 0;

@@ -14,7 +14,7 @@ struct Contracting {
   static constexpr Variant variant = Variant::contracting;
 
   /// Decodes tile ids, in increasing order, to work. All lanes of a wave call together.
-  template <index_t BlockM, index_t BlockN, class Wave>
+  template <index_t BlockM, index_t BlockN, class Wave, index_t RowStep = BlockM>
   class Decoder {
    public:
     RG_EXEC_CHECK_DISABLE

@@ -14,7 +14,8 @@ struct NonContracting {
   static constexpr Variant variant = Variant::non_contracting;
 
   /// Decodes tile ids, in increasing order, to work. All lanes of a wave call together.
-  template <index_t BlockM, index_t BlockN, class Wave>
+  /// Tiles have at most BlockM rows; with a RowStep below BlockM they are about equal in a group.
+  template <index_t BlockM, index_t BlockN, class Wave, index_t RowStep = BlockM>
   class Decoder {
    public:
     RG_EXEC_CHECK_DISABLE
@@ -47,16 +48,16 @@ struct NonContracting {
 
    private:
     RG_HOST_DEVICE void place(const GroupPosition& at, Work& work) const {
-      const index_t tile_rows = static_cast<index_t>(ceil_div(at.extent, offset_t{BlockM}));
+      const RowCut cut = RowCut::of(at.extent, BlockM, RowStep);
       const TileCoordinate where =
-          arguments_.order.map(static_cast<index_t>(at.tile), tile_rows, tile_cols_);
-      const offset_t row = offset_t{where.row} * BlockM;
+          arguments_.order.map(static_cast<index_t>(at.tile), cut.tiles, tile_cols_);
+      const offset_t row = offset_t{where.row} * cut.rows;
       work.slab = at.is_tail ? 0 : at.group - arguments_.group_offset;
       work.row_begin = at.begin + row;
       work.col_begin = offset_t{where.col} * BlockN;
       work.k_begin = 0;
       work.k_extent = at.is_tail ? 0 : arguments_.depth;
-      work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, at.extent - row));
+      work.rows = static_cast<index_t>(min_of(offset_t{cut.rows}, at.extent - row));
       work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
       if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(at.instance);
       work.is_tail = at.is_tail;

@@ -52,6 +52,19 @@ struct TileOrder {
   }
 };
 
+/// How the rows of a group are cut into tiles: as few as `block` allows; with a `step` below it as
+/// even as multiples of the step allow, because the blocks that get a short last tile would idle.
+struct RowCut {
+  index_t tiles = 0;
+  index_t rows = 0;  ///< of every tile but the last, which has at least one
+
+  static RG_HOST_DEVICE constexpr RowCut of(offset_t extent, index_t block, index_t step) {
+    const index_t tiles = static_cast<index_t>(ceil_div(extent, offset_t{block}));
+    if (step == block || tiles <= 1 || extent > 0x7FFFFFFF) return {tiles, block};
+    return {tiles, round_up(ceil_div(static_cast<index_t>(extent), tiles), step)};
+  }
+};
+
 /// The M/N swap: with fewer rows a group than columns, the columns' operand (the weights) is the
 /// larger one, and all row tiles of one column tile should run together.
 /// Source: the rule of XLA's dot and ragged dot emitters, M_total / G < N.

@@ -21,6 +21,7 @@ using namespace raggedgemm;
 using namespace support;
 
 constexpr index_t block_m = 16;
+constexpr index_t row_step = 4;
 constexpr index_t block_n = 32;
 
 bool same(const Work& a, const Work& b) {
@@ -63,14 +64,14 @@ std::vector<Work> decode_in_wave(const Arguments& arguments, offset_t blocks) {
   return all;
 }
 
-/// The same with a tile of each lane's own.
+/// The same with a tile of each lane's own, and rows cut about equally.
 template <class VariantType, index_t Lanes>
 std::vector<Work> decode_each_in_wave(const Arguments& arguments, offset_t blocks) {
   using Wave = EmulatedWave<Lanes>;
   std::vector<Work> all;
   for (offset_t block = 0; block < blocks; ++block) {
     Wave::run([&](index_t lane) {
-      typename VariantType::template Decoder<block_m, block_n, Wave> decoder(arguments);
+      typename VariantType::template Decoder<block_m, block_n, Wave, row_step> decoder(arguments);
       RoundRobin tiles(block + lane * blocks, Lanes * blocks);
       for (bool more = true; more;) {
         Work work;

@@ -89,4 +89,23 @@ TEST_CASE("tile_order_for bands columns when a group has fewer rows than the out
   CHECK(tile_order_for(1, 4096, 8, 6).chiplets == 6);
 }
 
+TEST_CASE("RowCut covers every extent with as few tiles as blocks would, none of them empty",
+          "[schedule][host]") {
+  int failures = 0;
+  for (const index_t block : {16, 64, 256})
+    for (const index_t step : {8, 16, 32, 256})
+      for (offset_t extent = 0; extent <= 3000; ++extent) {
+        if (step > block) continue;
+        const RowCut cut = RowCut::of(extent, block, step);
+        failures += cut.tiles != ceil_div(extent, offset_t{block});
+        failures += cut.rows > block || cut.rows % step != 0;
+        if (cut.tiles == 0) continue;
+        const offset_t last = extent - offset_t{cut.rows} * (cut.tiles - 1);
+        failures += last < 1 || last > cut.rows;
+      }
+  CHECK(failures == 0);
+  CHECK(RowCut::of(640, 256, 32).rows == 224);  // not 256, 256 and 128
+  CHECK(RowCut::of(offset_t{1} << 40, 16, 8).rows == 16);
+}
+
 }  // namespace
