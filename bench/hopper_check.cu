@@ -286,6 +286,20 @@ std::vector<Case> all_cases() {
                    .beta = 1.0F,
                    .out_pad = 8,
                    .out_shift = 1});
+  cases.push_back({.name = "rows that end inside 16 bytes, aligned pitches",
+                   .m = 400,
+                   .k = 70,
+                   .n = 134,
+                   .sizes = {100, 0, 37, 0, 3, 130, 0},
+                   .pad = 2,
+                   .out_pad = 2});
+  cases.push_back({.name = "no group, rows that end inside 16 bytes",
+                   .m = 300,
+                   .k = 70,
+                   .n = 78,
+                   .sizes = {0, 0, 0, 2, 0},
+                   .pad = 2,
+                   .out_pad = 2});
   cases.push_back({.name = "k = 0", .m = 200, .k = 0, .n = 256, .sizes = {100, 50}});
   return cases;
 }

@@ -372,6 +372,7 @@ Outcome<O> run_case(const Case& c) {
 inline bool row_is_tested(const rg::ConfigRow& row) {
   constexpr std::uint32_t tested =
       rg::bit_of(rg::DType::bf16) | rg::bit_of(rg::DType::f16) | rg::bit_of(rg::DType::f32);
+  if (row.tf32) return false;  // for calls that allow it: options_test
   return row.any_dtypes || (row.input_dtypes & tested) != 0;
 }
 

@@ -71,6 +71,7 @@ class WgmmaStore {
   static Status prepare(const Arguments& p, arch::sm90::OutputMap& map) noexcept {
     map.usable = false;
     map.has_c = p.beta != 0;
+    map.whole_units = p.cols * elem_bytes % BoxMap::unit_bytes == 0;
     if constexpr (has_boxes) {
       const bool aligned = reinterpret_cast<std::uintptr_t>(p.d.data) % 16 == 0;
       if (p.out_index != nullptr ||
@@ -206,7 +207,9 @@ class WgmmaStore {
     const index_t row = piece_begin_row(piece, at);
     const index_t col = piece_begin_col(piece, at);
     if (row >= work.rows || col >= work.cols) return;
-    if (has_boxes && output_.usable && (ClipsRows || row + side <= work.rows)) {
+    // A box that holds a row's end inside 16 bytes goes by lanes, too (OutputMap::whole_units).
+    if (has_boxes && output_.usable && (ClipsRows || row + side <= work.rows) &&
+        (output_.whole_units || col + side <= work.cols)) {
       if (!issues()) return;
       RG_UNROLL
       for (index_t b = 0; b < boxes; ++b)

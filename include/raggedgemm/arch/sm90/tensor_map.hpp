@@ -34,6 +34,9 @@ struct OutputMap {
   CUtensorMap map;
   bool usable;  ///< false: the copy engine cannot store this output, and `map` is empty
   bool has_c;   ///< the call reads C
+  /// Rows end at a multiple of 16 bytes. Where they don't, a box that holds their end is not to be
+  /// stored: on an H200, a few of many such boxes wrote past it.
+  bool whole_units;
 };
 inline constexpr index_t output_box_rows = 64;
 
