@@ -140,7 +140,7 @@ struct Round {
     std::vector<std::int32_t> entries;
     for (int group = 0; group < g; ++group) entries.push_back(size_in(round, group));
     sizes.set(entries);
-    REQUIRE(runtime::synchronize().ok());  // streams do not wait for copies
+    require(runtime::synchronize().ok(), "synchronize");  // streams do not wait for copies
   }
   [[nodiscard]] auto describe(const rg::Options& options = {}) {
     return rg::describe(rg::view(std::as_const(lhs).data(), m, k),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Takes the library as a user does, builds the user's programs and runs them:
-#   cmake -DHOW=install|subdirectory -DSOURCE_DIR=… -DBUILD_DIR=… -DWORK_DIR=… [-DUSER_OPTIONS=…]
-#         -P install_test.cmake
+#   cmake -DHOW=install|subdirectory -DSOURCE_DIR=… -DBUILD_DIR=… -DWORK_DIR=… -DGENERATOR=…
+#         [-DUSER_OPTIONS=…] -P install_test.cmake
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})
 
@@ -32,6 +32,7 @@ if(HOW STREQUAL "install")
 else()
   set(where -DRAGGEDGEMM_SOURCE_DIR=${SOURCE_DIR})
 endif()
-run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/install/consumer -B ${WORK_DIR}/build ${where} ${USER_OPTIONS})
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/install/consumer -B ${WORK_DIR}/build -G ${GENERATOR} ${where}
+  ${USER_OPTIONS})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK_DIR}/build --output-on-failure --no-tests=error)

@@ -98,10 +98,9 @@ struct Written {
 
   Written() {
     const auto call = operands.describe({});
-    INFO(call.status.message());
-    REQUIRE(call.status.ok());
+    support::require(call.status.ok(), call.status.message().c_str());
     const Result<Plan> made = make_plan(call);
-    REQUIRE(made.ok());
+    support::require(made.ok(), made.status().message().c_str());
     plan = made.value();
     set = set_for(call);
     text = to_text(plan);
