@@ -7,9 +7,7 @@
 
 #include "raggedgemm/base/macros.hpp"
 
-namespace raggedgemm {
-
-namespace detail {
+namespace raggedgemm::detail {
 
 template <class T>
 inline constexpr bool wraps = std::is_integral_v<T>&& std::is_signed_v<T> &&
@@ -55,5 +53,4 @@ RG_HOST_DEVICE constexpr T to_integer(double value) {
   return static_cast<T>(value);
 }
 
-}  // namespace detail
-}  // namespace raggedgemm
+}  // namespace raggedgemm::detail

@@ -435,7 +435,7 @@ class WgmmaStore {
                   piece_begin_col(piece, at),
                   buffer,
                   [&](offset_t row, index_t col, Unit& unit) {
-                    unit.chunk = store.template get<unit_elems>(row, col);
+                    unit.chunk = store.template get_wide<unit_elems>(row, col);
                   });
   }
 

@@ -50,10 +50,19 @@ class TileStore {
   RG_HOST_DEVICE void operator()(index_t row, index_t col, const Chunk<Compute, Width>& acc) const {
     const offset_t to = out_row(row);
     if (to < 0) return;
-    if (beta<Compute>() != Compute{})
-      put(to, col, round(finish<true>(row, col, acc, get<Width>(to, col))));
-    else
-      put(to, col, round(finish<false>(row, col, acc, Chunk<T, Width>{})));
+    const T* const c = c_address(to, col);
+    const index_t count = min_of(index_t{Width}, work_.cols - col);
+    Chunk<Compute, Width> value;
+    RG_UNROLL
+    for (int v = 0; v < Width; ++v) value[v] = detail::multiply(alpha<Compute>(), acc[v]);
+    if (beta<Compute>() != Compute{}) {
+      RG_UNROLL
+      for (int v = 0; v < Width; ++v)
+        if (v < count)
+          value[v] = detail::multiply_add(
+              beta<Compute>(), from_c<Compute>(c[v * c_strides_.col]), value[v]);
+    }
+    put(to, col, round(transformed(row, col, value)));
   }
 
   /// The row of D and C that the tile's row goes to; below 0: nowhere.
@@ -64,10 +73,11 @@ class TileStore {
     return to < out_extent_ ? offset_t{to} : -1;  // negative entries, too: the extent ends at 2^31
   }
 
-  /// The chunk of C in its row `row_of_c`; columns past the edge are not read.
+  /// The chunk of C in its row `row_of_c`, by one load where it lies aligned; columns past the edge
+  /// are not read.
   template <int Width>
-  [[nodiscard]] RG_HOST_DEVICE Chunk<T, Width> get(offset_t row_of_c, index_t col) const {
-    const T* const from = c_ + row_of_c * c_strides_.row + col * c_strides_.col;
+  [[nodiscard]] RG_HOST_DEVICE Chunk<T, Width> get_wide(offset_t row_of_c, index_t col) const {
+    const T* const from = c_address(row_of_c, col);
     const index_t count = min_of(index_t{Width}, work_.cols - col);
     Chunk<T, Width> chunk{};
     if (count == Width && c_strides_.col == 1 &&
@@ -118,13 +128,23 @@ class TileStore {
       if constexpr (HasC)
         value[v] = detail::multiply_add(beta<Compute>(), from_c<Compute>(c[v]), value[v]);
     }
-    if (!work_.is_tail)
-      value = epilogue_.transform(
-          value, OutputPosition{work_.slab, work_.row_begin + row, work_.col_begin + col});
-    return value;
+    return transformed(row, col, value);
   }
 
  private:
+  [[nodiscard]] RG_HOST_DEVICE const T* c_address(offset_t row_of_c, index_t col) const {
+    return c_ + row_of_c * c_strides_.row + col * c_strides_.col;
+  }
+
+  template <class Compute, int Width>
+  RG_HOST_DEVICE Chunk<Compute, Width> transformed(index_t row,
+                                                   index_t col,
+                                                   const Chunk<Compute, Width>& value) const {
+    if (work_.is_tail) return value;
+    return epilogue_.transform(
+        value, OutputPosition{work_.slab, work_.row_begin + row, work_.col_begin + col});
+  }
+
   template <class Compute>
   [[nodiscard]] RG_HOST_DEVICE Compute alpha() const {
     return factor<Compute>(alpha_, alpha_f64_);
