@@ -99,7 +99,8 @@ MUTANTS = [
            "if (v < count) to[v * d_strides_.col] = out[v];",
            "if (v <= count) to[v * d_strides_.col] = out[v];", OPTIONS, C_TEST),
     Mutant("alpha not applied", "epilogue/store.hpp",
-           "value[v] = detail::multiply(alpha<Compute>(), acc[v]);", "value[v] = acc[v];", OPTIONS, C_TEST),
+           "++v) value[v] = detail::multiply(alpha<Compute>(), acc[v]);", "++v) value[v] = acc[v];",
+           OPTIONS, C_TEST),
     Mutant("out read where beta is 0", "epilogue/store.hpp",
            "if (beta<Compute>() != Compute{})", "if (true)", OPTIONS, ALPHA_TEST),
     Mutant("product rounded before beta", "epilogue/store.hpp",
@@ -160,7 +161,7 @@ MUTANTS = [
            GENERAL, "the fault report of a general call*"),
     # Decoders.
     Mutant("row mask off by one", "kernel/non_contracting.hpp",
-           "min_of(offset_t{BlockM}, at.extent - row)", "min_of(offset_t{BlockM}, at.extent - row + 1)",
+           "min_of(offset_t{cut.rows}, at.extent - row)", "min_of(offset_t{cut.rows}, at.extent - row + 1)",
            DECODERS, "non_contracting tiles cover*"),
     Mutant("tail not zeroed", "kernel/non_contracting.hpp",
            "if (is_tail && keep_tail) return 0;", "if (is_tail) return 0;", OPTIONS, SHARD_TEST),
