@@ -85,7 +85,7 @@ Status describe_c(Strides& c, const View<O, Rank>& out, const Options& options) 
 
 template <Variant V, class Lhs, class Rhs, class Out>
 void set_types(Call<V, Lhs, Rhs, Out>& call) {
-  static_assert(sizeof(Types<Lhs, Rhs, Out>) > 0);  // checks the combination
+  static_cast<void>(Types<Lhs, Rhs, Out>{});  // checks the combination
   call.problem.variant = V;
   call.problem.lhs_dtype = dtype_of<Lhs>;
   call.problem.rhs_dtype = dtype_of<Rhs>;

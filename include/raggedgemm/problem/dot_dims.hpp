@@ -9,8 +9,7 @@
 #include "raggedgemm/problem/problem.hpp"
 #include "raggedgemm/problem/tensor.hpp"
 
-namespace raggedgemm {
-namespace detail {
+namespace raggedgemm::detail {
 
 inline Status check_dim_list(const char* name, const DimList& dims, index_t rank) {
   if (dims.count > max_rank)
@@ -127,6 +126,4 @@ inline Variant variant_of(const DimensionNumbers& dims) {
   return dims.lhs_batch.holds(ragged) ? Variant::batch : Variant::non_contracting;
 }
 
-}  // namespace detail
-
-}  // namespace raggedgemm
+}  // namespace raggedgemm::detail

@@ -7,8 +7,7 @@
 #include "raggedgemm/problem/group_sizes.hpp"
 #include "raggedgemm/problem/options.hpp"
 
-namespace raggedgemm {
-namespace detail {
+namespace raggedgemm::detail {
 
 inline Status same_extent(const char* operand, offset_t got, offset_t needed, const char* advice) {
   if (got == needed) return {};
@@ -57,5 +56,4 @@ Status first_error(const Checks&... checks) {
   return result;
 }
 
-}  // namespace detail
-}  // namespace raggedgemm
+}  // namespace raggedgemm::detail
