@@ -43,17 +43,18 @@ struct RingPosition {
   }
 };
 
-/// Computes output tiles with TMA and WGMMA, persistent blocks, one per multiprocessor.
+/// Computes output tiles with TMA and WGMMA; a block takes tiles until none is left.
 ///
 /// WGMMA multiplies 64 rows by up to 256 columns. As written, the tile's rows take the side of 64;
 /// `swapped` puts its columns (the weights) there, and its rows (the tokens) ride the other side,
 /// as many as the work has in steps of 32: a group's last tile costs what it holds.
 ///
 /// Operands are 16-bit, or f32 that may be rounded to tf32 (layout nt only), in the layout of the
-/// config, 16-byte aligned (selection checks). Sums run
-/// in depth order in f32, so the result is bitwise repeatable. Tiles start where their work says;
-/// rows past the work's last one are computed and dropped at the store.
-/// Cost: about 225 KiB of shared memory for a 128 x 256 tile with 4 stages; no workspace.
+/// config, 16-byte aligned (selection checks). Sums run in depth order in f32, so the result is
+/// bitwise repeatable. Tiles start where their work says; rows past the work's last one are
+/// computed and dropped at the store.
+/// Cost: about 225 KiB of shared memory for a 256 x 128 tile with 4 stages; half of that where two
+/// blocks share a multiprocessor; no workspace.
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct TmaWgmma {
   using Input = typename TypesType::lhs;

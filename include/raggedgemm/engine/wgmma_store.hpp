@@ -30,8 +30,8 @@ namespace engine {
 /// while the next is laid out. `Cols`: columns of an atom, WGMMA's N side. `Swapped`: that side
 /// holds the tile's rows, and WGMMA's 64 rows are columns of the tile. `ClipsRows`: rows past the
 /// work's last one lie outside the output, so the copy engine drops them; otherwise they belong to
-/// another group and the lanes store the piece. Requires: one object for a warpgroup over the whole
-/// kernel, all of its lanes together, and finish() at the end.
+/// another group or tile, and the lanes store the piece. Requires: one object for a warpgroup over
+/// the whole kernel, all of its lanes together, and finish() at the end.
 template <class Out,
           class EpilogueType,
           index_t Cols,

@@ -62,6 +62,46 @@ inline EncodeTiled encode_tiled() noexcept {
   return function;
 }
 
+constexpr CUtensorMapDataType type_of(DType dtype) {
+  return dtype == DType::bf16  ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+         : dtype == DType::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                               : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+}
+
+/// Makes a map of `rank` dimensions (4 at most) in 128-byte swizzled boxes.
+inline Status encode(CUtensorMap& map,
+                     const char* operand,
+                     CUtensorMapDataType type,
+                     cuuint32_t rank,
+                     const void* data,
+                     const cuuint64_t* extents,
+                     const cuuint64_t* strides,
+                     const cuuint32_t* box,
+                     CUtensorMapL2promotion promotion) noexcept {
+  const EncodeTiled driver_encode = encode_tiled();
+  if (driver_encode == nullptr)
+    return {StatusCode::vendor_error, operand, 0, 1, "the driver has no cuTensorMapEncodeTiled"};
+  const cuuint32_t element_strides[4] = {1, 1, 1, 1};
+  const CUresult result = driver_encode(&map,
+                                        type,
+                                        rank,
+                                        const_cast<void*>(data),
+                                        extents,
+                                        strides,
+                                        box,
+                                        element_strides,
+                                        CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                        CU_TENSOR_MAP_SWIZZLE_128B,
+                                        promotion,
+                                        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS) return {};
+  return {StatusCode::vendor_error,
+          operand,
+          static_cast<std::int64_t>(result),
+          0,
+          "cuTensorMapEncodeTiled refused the operand; force another config row"};
+}
+
 }  // namespace detail
 
 /// Makes the map of an operand with boxes of 128 contiguous bytes, swizzled, by `box_lines` lines,
@@ -76,9 +116,6 @@ inline Status make_operand_map(OperandMap& out,
                                const TmaOperand& t,
                                index_t box_lines,
                                index_t box_chunks) noexcept {
-  const detail::EncodeTiled encode = detail::encode_tiled();
-  if (encode == nullptr)
-    return {StatusCode::vendor_error, operand, 0, 1, "the driver has no cuTensorMapEncodeTiled"};
   const offset_t elem_bytes = bytes_of(dtype);
   const offset_t cols = box_cols(dtype);
   const auto bytes = [elem_bytes](offset_t elems) {
@@ -100,28 +137,10 @@ inline Status make_operand_map(OperandMap& out,
                              static_cast<cuuint32_t>(box_lines),
                              static_cast<cuuint32_t>(out.chunked ? box_chunks : 1),
                              1};
-  const cuuint32_t element_strides[4] = {1, 1, 1, 1};
-  const CUresult result = encode(&out.map,
-                                 dtype == DType::bf16  ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                 : dtype == DType::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                                       : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
-                                 4,
-                                 const_cast<void*>(data),
-                                 extents,
-                                 strides,
-                                 box,
-                                 element_strides,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                 CU_TENSOR_MAP_SWIZZLE_128B,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS)
-    return {StatusCode::vendor_error,
-            operand,
-            static_cast<std::int64_t>(result),
-            0,
-            "cuTensorMapEncodeTiled refused the operand; force another config row"};
-  return {};
+  const CUtensorMapDataType type =
+      dtype == DType::f32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : detail::type_of(dtype);
+  return detail::encode(
+      out.map, operand, type, 4, data, extents, strides, box, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
 }
 
 /// Makes the map of an output of 16-bit or f32 elements.
@@ -134,9 +153,6 @@ inline Status make_output_map(OutputMap& out,
                               offset_t rows,
                               offset_t cols,
                               offset_t slabs) noexcept {
-  const detail::EncodeTiled encode = detail::encode_tiled();
-  if (encode == nullptr)
-    return {StatusCode::vendor_error, "out", 0, 1, "the driver has no cuTensorMapEncodeTiled"};
   const offset_t elem_bytes = bytes_of(dtype);
   const auto bytes = [elem_bytes](offset_t elems) {
     return static_cast<cuuint64_t>(elems * elem_bytes);
@@ -148,30 +164,18 @@ inline Status make_output_map(OutputMap& out,
                                  static_cast<cuuint64_t>(has_slabs ? slabs : 1)};
   const cuuint64_t strides[2] = {pitch, has_slabs ? bytes(stride.slab) : pitch};
   const cuuint32_t box[3] = {
-      static_cast<cuuint32_t>(128 / elem_bytes), static_cast<cuuint32_t>(output_box_rows), 1};
-  const cuuint32_t element_strides[3] = {1, 1, 1};
-  const CUresult result = encode(&out.map,
-                                 dtype == DType::bf16  ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                 : dtype == DType::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                                       : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-                                 3,
-                                 data,
-                                 extents,
-                                 strides,
-                                 box,
-                                 element_strides,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                 CU_TENSOR_MAP_SWIZZLE_128B,
-                                 CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS)
-    return {StatusCode::vendor_error,
-            "out",
-            static_cast<std::int64_t>(result),
-            0,
-            "cuTensorMapEncodeTiled refused the output; force another config row"};
-  out.usable = true;
-  return {};
+      static_cast<cuuint32_t>(box_cols(dtype)), static_cast<cuuint32_t>(output_box_rows), 1};
+  const Status status = detail::encode(out.map,
+                                       "out",
+                                       detail::type_of(dtype),
+                                       3,
+                                       data,
+                                       extents,
+                                       strides,
+                                       box,
+                                       CU_TENSOR_MAP_L2_PROMOTION_NONE);
+  out.usable = status.ok();
+  return status;
 }
 
 #endif
