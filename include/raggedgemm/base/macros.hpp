@@ -83,3 +83,10 @@
 #else
 #define RG_UNROLL
 #endif
+
+// A loop of device code that must stay rolled, for the size of the code.
+#if (RG_PLATFORM_CUDA && defined(__CUDA_ARCH__)) || RG_PLATFORM_HIP
+#define RG_NO_UNROLL _Pragma("unroll 1")
+#else
+#define RG_NO_UNROLL
+#endif

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "raggedgemm/base/index.hpp"
@@ -13,7 +12,7 @@ namespace raggedgemm {
 
 enum class IndexType : std::int32_t { s8, s16, s32, s64, u8, u16, u32, u64 };
 
-constexpr std::int32_t bytes_of(IndexType type) noexcept {
+RG_HOST_DEVICE constexpr std::int32_t bytes_of(IndexType type) noexcept {
   switch (type) {
     case IndexType::s8:
     case IndexType::u8: return 1;
@@ -56,40 +55,54 @@ struct Groups {
   IndexType type = IndexType::s32;
   offset_t first_entry = 0;  ///< where this row of a higher-rank description starts
 
+  /// The entries that bound a group: its size is upper - lower.
+  struct Bounds {
+    offset_t lower = 0;
+    offset_t upper = 0;
+  };
+
   /// Entry i as int64; a u64 past int64's range saturates.
   [[nodiscard]] RG_HOST_DEVICE offset_t entry(offset_t i) const {
     i += first_entry;
-    switch (type) {
-      case IndexType::s8: return static_cast<const std::int8_t*>(data)[i];
-      case IndexType::s16: return static_cast<const std::int16_t*>(data)[i];
-      case IndexType::s32: return static_cast<const std::int32_t*>(data)[i];
-      case IndexType::s64: return static_cast<const std::int64_t*>(data)[i];
-      case IndexType::u8: return static_cast<const std::uint8_t*>(data)[i];
-      case IndexType::u16: return static_cast<const std::uint16_t*>(data)[i];
-      case IndexType::u32: return static_cast<const std::uint32_t*>(data)[i];
-      case IndexType::u64: {
-        const std::uint64_t value = static_cast<const std::uint64_t*>(data)[i];
-        return value >> 63 != 0 ? std::int64_t{0x7fffffffffffffff}
-                                : static_cast<std::int64_t>(value);
-      }
+    // By width, then extended: kernels read sizes in several places, and a case for each type made
+    // the loads a good part of their code.
+    const std::int32_t bytes = bytes_of(type);
+    std::uint64_t bits = 0;
+    switch (bytes) {
+      case 1: bits = static_cast<const std::uint8_t*>(data)[i]; break;
+      case 2: bits = static_cast<const std::uint16_t*>(data)[i]; break;
+      case 4: bits = static_cast<const std::uint32_t*>(data)[i]; break;
+      default: bits = static_cast<const std::uint64_t*>(data)[i]; break;
     }
-    return 0;
+    if (type <= IndexType::s64) {
+      const std::int32_t unused = 64 - 8 * bytes;
+      return static_cast<offset_t>(bits << unused) >> unused;
+    }
+    return bits >> 63 != 0 ? offset_t{0x7fffffffffffffff} : static_cast<offset_t>(bits);
   }
 
-  /// Size of group g, clamped to [0, limit]. Offsets that decrease make an empty group.
-  [[nodiscard]] RG_HOST_DEVICE offset_t size(offset_t g, offset_t limit) const {
-    if (kind == GroupKind::none) return limit;
-    const offset_t upper = kind == GroupKind::offsets ? entry(g + 1) : entry(g);
-    const offset_t lower = kind == GroupKind::sizes     ? 0
-                           : kind == GroupKind::offsets ? entry(g)
-                           : g > 0                      ? entry(g - 1)
-                                                        : 0;
-    if (upper <= lower) return 0;
+  [[nodiscard]] RG_HOST_DEVICE Bounds bounds(offset_t g) const {
+    Bounds bounds;
+    bounds.upper = entry(kind == GroupKind::offsets ? g + 1 : g);
+    const offset_t below = kind == GroupKind::offsets ? g : g - 1;
+    if (kind != GroupKind::sizes && below >= 0) bounds.lower = entry(below);
+    return bounds;
+  }
+
+  /// Size of a group with these bounds, clamped to [0, limit]. Offsets that decrease make an empty
+  /// group.
+  [[nodiscard]] static RG_HOST_DEVICE offset_t size_between(const Bounds& bounds, offset_t limit) {
+    if (bounds.upper <= bounds.lower) return 0;
     // upper > lower, so the difference fits 64 unsigned bits even where it overflows int64.
     const std::uint64_t difference =
-        static_cast<std::uint64_t>(upper) - static_cast<std::uint64_t>(lower);
+        static_cast<std::uint64_t>(bounds.upper) - static_cast<std::uint64_t>(bounds.lower);
     return difference > static_cast<std::uint64_t>(limit) ? limit
                                                           : static_cast<offset_t>(difference);
+  }
+
+  /// Size of group g, clamped to [0, limit].
+  [[nodiscard]] RG_HOST_DEVICE offset_t size(offset_t g, offset_t limit) const {
+    return kind == GroupKind::none ? limit : size_between(bounds(g), limit);
   }
 };
 

@@ -11,27 +11,20 @@
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
 
-/// Fault of one group whose clamped predecessors sum to `before`.
-RG_HOST_DEVICE inline Fault fault_of(const Groups& groups,
+/// Fault of one group with these bounds, whose clamped predecessors sum to `before`.
+RG_HOST_DEVICE inline Fault fault_of(GroupKind kind,
+                                     const Groups::Bounds& bounds,
                                      offset_t group,
                                      offset_t before,
                                      offset_t extent) {
   Fault fault;
   fault.group = group;
-  const bool sizes = groups.kind == GroupKind::sizes;
-  const offset_t upper =
-      groups.kind == GroupKind::offsets ? groups.entry(group + 1) : groups.entry(group);
-  const offset_t lower = sizes                               ? 0
-                         : groups.kind == GroupKind::offsets ? groups.entry(group)
-                         : group > 0                         ? groups.entry(group - 1)
-                                                             : 0;
-  fault.value = upper;
-  if (upper < lower) {
-    fault.code = sizes ? FaultCode::negative_size : FaultCode::decreasing_offsets;
-  } else if (groups.size(group, extent + 1) > extent - before) {
+  fault.value = bounds.upper;
+  if (bounds.upper < bounds.lower) {
+    fault.code = kind == GroupKind::sizes ? FaultCode::negative_size : FaultCode::decreasing_offsets;
+  } else if (Groups::size_between(bounds, extent + 1) > extent - before) {
     fault.code = FaultCode::sum_exceeds_extent;
-    const offset_t size = groups.size(group, offset_t{1} << 62);
-    fault.value = before + size;
+    fault.value = before + Groups::size_between(bounds, offset_t{1} << 62);
   }
   return fault;
 }
@@ -57,10 +50,11 @@ RG_HOST_DEVICE void check_groups(const Groups& description,
     for (offset_t window = 0; window < groups.count; window += Wave::lanes) {
       const offset_t group = window + Wave::lane();
       const bool in_range = group < groups.count;
-      const offset_t size = in_range ? groups.size(group, extent) : 0;
+      const Groups::Bounds bounds = in_range ? groups.bounds(group) : Groups::Bounds{};
+      const offset_t size = Groups::size_between(bounds, extent);
       const offset_t end = Wave::inclusive_sum(size);
       const offset_t before = min_of(sum + end - size, extent);
-      const Fault fault = in_range ? fault_of(groups, group, before, extent) : Fault{};
+      const Fault fault = in_range ? fault_of(groups.kind, bounds, group, before, extent) : Fault{};
       const std::uint64_t faulty = Wave::ballot(fault.code != FaultCode::none);
       if (faulty != 0) {
         if (fault.code != FaultCode::none && Wave::lane() == Wave::first_set(faulty)) {

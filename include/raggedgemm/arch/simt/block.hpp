@@ -89,28 +89,29 @@ class Block {
   }
 
   /// f(row, col, chunk) for every chunk of this lane that begins inside rows x cols.
+  ///
+  /// One copy of f's code in a loop that stays rolled: the chunk of each turn is selected out of the
+  /// registers. f is large, and unrolled it was most of the kernel's code.
   template <class F>
   RG_DEVICE void for_each_chunk(index_t rows, index_t cols, const F& f) {
-    for_chunks(rows,
-               cols,
-               f,
-               std::make_integer_sequence<index_t, Map::rows_per_lane * Map::chunks_per_lane>{});
+    RG_NO_UNROLL
+    for (index_t turn = 0; turn < chunks; ++turn) {
+      const index_t row = Map::row(lane(), turn / Map::chunks_per_lane);
+      const index_t col = Map::col(lane(), turn % Map::chunks_per_lane);
+      if (row < rows && col < cols)
+        f(row, col, select(turn, std::make_integer_sequence<index_t, chunks>{}));
+    }
   }
 
  private:
-  /// A fold, not a loop: nvcc 13.0 left the loop rolled, and the accumulator in local memory.
-  template <class F, index_t... I>
-  RG_DEVICE void for_chunks(index_t rows,
-                            index_t cols,
-                            const F& f,
-                            std::integer_sequence<index_t, I...>) {
-    (for_chunk<I / Map::chunks_per_lane, I % Map::chunks_per_lane>(rows, cols, f), ...);
-  }
-  template <index_t I, index_t J, class F>
-  RG_DEVICE void for_chunk(index_t rows, index_t cols, const F& f) {
-    const index_t row = Map::row(lane(), I);
-    const index_t col = Map::col(lane(), J);
-    if (row < rows && col < cols) f(row, col, acc_[I][J]);
+  static constexpr index_t chunks = Map::rows_per_lane * Map::chunks_per_lane;
+
+  template <index_t... I>
+  RG_DEVICE Chunk<T, Map::chunk> select(index_t turn, std::integer_sequence<index_t, I...>) const {
+    Chunk<T, Map::chunk> chosen = acc_[0][0];
+    ((I == turn ? void(chosen = acc_[I / Map::chunks_per_lane][I % Map::chunks_per_lane]) : void()),
+     ...);
+    return chosen;
   }
 
   T* a_;  // [block_k][block_m + pad] shared
