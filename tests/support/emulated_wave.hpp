@@ -6,6 +6,7 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -22,6 +23,8 @@ class EmulatedWave {
   using index_t = raggedgemm::index_t;
   using offset_t = raggedgemm::offset_t;
   static constexpr index_t lanes = Lanes;
+  using Count = offset_t;
+  static constexpr index_t groups_per_lane = 1;
 
   static index_t lane() { return state().current; }
 
@@ -37,6 +40,17 @@ class EmulatedWave {
   template <class T>
   static T broadcast(T value, index_t from_lane) {
     return static_cast<T>(exchange('c', static_cast<std::int64_t>(value)).value[from_lane]);
+  }
+
+  static void prefetch(const void*) {}
+
+  template <class T>
+  static T exclusive_sum(T value, T limit) {
+    const Slots& all = exchange('e', static_cast<std::int64_t>(value));
+    std::int64_t sum = 0;
+    for (index_t i = 0; i < lane(); ++i)
+      sum = std::min(sum + all.value[i], static_cast<std::int64_t>(limit));
+    return static_cast<T>(sum);
   }
 
   static offset_t inclusive_sum(offset_t value) {
@@ -118,6 +132,13 @@ class EmulatedWave {
     s.current = me;
     return slots;
   }
+};
+
+/// The same with 32-bit counts and several groups a lane.
+template <raggedgemm::index_t Lanes, raggedgemm::index_t GroupsPerLane>
+struct EmulatedDecodingWave : EmulatedWave<Lanes> {
+  using Count = std::uint32_t;
+  static constexpr raggedgemm::index_t groups_per_lane = GroupsPerLane;
 };
 
 }  // namespace support

@@ -33,17 +33,12 @@
 #define RG_HOST_DEVICE __host__ __device__
 #define RG_DEVICE __device__
 #define RG_KERNEL __global__
-// Blocks of a multiprocessor: CUDA allots registers for so many, HIP counts another thing.
-#if RG_PLATFORM_CUDA
-#define RG_LAUNCH_BOUNDS(lanes, blocks) __launch_bounds__(lanes, blocks)
-#else
-#define RG_LAUNCH_BOUNDS(lanes, blocks) __launch_bounds__(lanes, 1)
-#endif
+#define RG_LAUNCH_BOUNDS(lanes) __launch_bounds__(lanes, 1)
 #else
 #define RG_HOST_DEVICE
 #define RG_DEVICE
 #define RG_KERNEL
-#define RG_LAUNCH_BOUNDS(lanes, blocks)
+#define RG_LAUNCH_BOUNDS(lanes)
 #endif
 
 #if RG_PLATFORM_CUDA

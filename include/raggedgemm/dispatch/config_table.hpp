@@ -40,14 +40,14 @@ inline constexpr offset_t any_extent = offset_t{1} << 40;
 // clang-format off
 inline constexpr std::array config_table{
     // Hopper: TMA + WGMMA.
-    // Rows ragged: few rows a group with two blocks a multiprocessor; else up to 256 rows a tile, in steps of 32.
-    ConfigRow{"wgmma_nn_swapped_64x128x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 0, 64,
-              {.engine = EngineId::tma_wgmma, .block_m = 64, .block_n = 128, .block_k = 64, .stages = 3, .lanes = 384,
-               .layout = Layout::nn, .supergroup = 8, .resident = 2, .swapped = true},
+    // Rows ragged: tiles of up to 128 rows for small groups, with more stages; else of up to 256.
+    ConfigRow{"wgmma_nn_swapped_128x128x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 0, 128,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 6, .lanes = 384,
+               .layout = Layout::nn, .supergroup = 8, .swapped = true},
               16, true, true, "bench/hopper_check"},
-    ConfigRow{"wgmma_nt_swapped_64x128x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 0, 64,
-              {.engine = EngineId::tma_wgmma, .block_m = 64, .block_n = 128, .block_k = 64, .stages = 3, .lanes = 384,
-               .layout = Layout::nt, .supergroup = 8, .resident = 2, .swapped = true},
+    ConfigRow{"wgmma_nt_swapped_128x128x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 0, 128,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 6, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8, .swapped = true},
               16, true, true, "bench/hopper_check"},
     ConfigRow{"wgmma_nn_swapped_256x128x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
               {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 64, .stages = 4, .lanes = 384,
@@ -56,6 +56,11 @@ inline constexpr std::array config_table{
     ConfigRow{"wgmma_nt_swapped_256x128x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
               {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 64, .stages = 4, .lanes = 384,
                .layout = Layout::nt, .supergroup = 8, .swapped = true},
+              16, true, true, "bench/hopper_check"},
+    // Depth ragged: deep groups take the larger tile, one at a time.
+    ConfigRow{"wgmma_tn_128x256x64", Arch::sm90, half_floats, false, bit_of(Variant::contracting), 384, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::tn, .supergroup = 8},
               16, true, true, "bench/hopper_check"},
     ConfigRow{"wgmma_tn_128x128x64", Arch::sm90, half_floats, false, bit_of(Variant::contracting), 0, any_extent,
               {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 5, .lanes = 384,

@@ -14,7 +14,7 @@ namespace raggedgemm {
 
 /// What an engine prepares on the host for a bound call (tensor maps); opaque, trivially copyable.
 struct alignas(64) EngineData {
-  unsigned char bytes[768] = {};
+  unsigned char bytes[1024] = {};
 };
 
 /// One kernel: a config row instantiated for a variant, dtypes and an epilogue.

@@ -129,7 +129,6 @@ struct GpuSimple {
   struct Prepared {};
   static constexpr bool compiled_here = true;
   static constexpr index_t lanes = Config::value.lanes;
-  static constexpr index_t resident = 1;
   static constexpr std::size_t shared_bytes = Block::shared_bytes;
 
   static Status prepare(const Arguments&, Prepared&) noexcept { return {}; }
@@ -167,7 +166,7 @@ struct GpuEngine<EngineId::mfma, Config, VariantType, TypesType, EpilogueType> {
 /// Every kernel of the library. `Engine::compiled_here` is false in a pass for an architecture
 /// that the engine has no code for.
 template <class Engine, class VariantType, class EpilogueType>
-RG_KERNEL void RG_LAUNCH_BOUNDS(Engine::lanes, Engine::resident)
+RG_KERNEL void RG_LAUNCH_BOUNDS(Engine::lanes)
     ragged_kernel(const RG_GRID_CONSTANT Arguments arguments,
                   const RG_GRID_CONSTANT typename Engine::Prepared prepared,
                   const RG_GRID_CONSTANT EpilogueType epilogue) {

@@ -36,7 +36,6 @@ struct TileConfig {
   index_t supergroup = 1;           ///< tiles across a band of the tile order
   index_t tiles_at_once = 1;        ///< tma_wgmma: 2 gives each consumer group a tile of its own
 
-  index_t resident = 1;  ///< tma_wgmma: blocks of a multiprocessor
   bool swapped = false;  ///< tma_wgmma: tile columns take WGMMA's 64-row side, rows the other
 
   constexpr bool operator==(const TileConfig&) const = default;

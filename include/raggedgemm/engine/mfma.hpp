@@ -265,7 +265,6 @@ struct Mfma {
   static_assert(tile.layout != Layout::strided,
                 "TileConfig.layout must name one operand layout for the mfma engine");
   static constexpr index_t lanes = tile.lanes;
-  static constexpr index_t resident = 1;
 
   template <bool DepthContiguous, index_t Outer>
   using Feed = std::conditional_t<DepthContiguous,

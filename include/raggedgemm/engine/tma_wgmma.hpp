@@ -53,8 +53,7 @@ struct RingPosition {
 /// config, 16-byte aligned (selection checks). Sums run in depth order in f32, so the result is
 /// bitwise repeatable. Tiles start where their work says; rows past the work's last one are
 /// computed and dropped at the store.
-/// Cost: about 225 KiB of shared memory for a 256 x 128 tile with 4 stages; half of that where two
-/// blocks share a multiprocessor; no workspace.
+/// Cost: about 225 KiB of shared memory for a 256 x 128 tile with 4 stages; no workspace.
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct TmaWgmma {
   using Input = typename TypesType::lhs;
@@ -79,12 +78,11 @@ struct TmaWgmma {
   static constexpr index_t n_step = swapped ? 32 : n_side;  // of the columns multiplied
   static constexpr index_t atom_rows = arch::sm90::AccumulatorMap::rows;
   static constexpr index_t atoms = m_side / (groups_per_tile * atom_rows);
-  static constexpr index_t work_slots = 4;                       // tiles decoded ahead
-  static constexpr index_t elems_per_lane = atoms * n_side / 2;  // of the accumulator
-  // A lane starts with its share of a multiprocessor's registers (168; 80 for two blocks), and the
-  // roles share those out: the loading and decoding warps do without spills with 56.
-  static constexpr index_t start_registers = tile.resident == 1 ? 168 : 80;
-  static constexpr index_t consumer_registers = tile.resident == 1 ? 224 : 88;
+  static constexpr index_t work_slots = 4;  // tiles decoded ahead
+  // A lane starts with its share of a multiprocessor's registers, and the roles share those out:
+  // the loading and decoding warps do without spills with 56.
+  static constexpr index_t start_registers = 168;
+  static constexpr index_t consumer_registers = 224;
   static constexpr index_t producer_registers =
       3 * start_registers - consumers * consumer_registers;
   static constexpr DType dtype = std::is_same_v<Input, bf16>   ? DType::bf16
@@ -98,13 +96,17 @@ struct TmaWgmma {
   static constexpr Major n_major = swapped ? a_major : b_major;
   // Lines of a copy's box along the operand's rows (A) or columns (B).
   static constexpr index_t a_box = swapped ? n_step : tile.block_m;
+  // What passes from L2 to the multiprocessors bounds few rows, and a box costs time however small
+  // it is: the last rows of a tile, if they are few, come by one or two boxes of their own.
+  static constexpr index_t rest_box = 8;
+  static constexpr index_t rest_boxes = 2;  // at most
   static constexpr index_t b_box = tile.block_n;
   // Depth is ragged: the last step of a group reaches into the next group's rows.
   static constexpr bool ragged_depth = VariantType::variant == Variant::contracting;
   // Rows past a tile's last one are outside the output, unless they are of another group or tile.
   static constexpr bool clips_rows = VariantType::variant != Variant::non_contracting && !swapped;
   // What the stages leave of Hopper's 227 KiB, a KiB aside for barriers, goes to the stores.
-  static constexpr index_t block_bytes = tile.resident == 1 ? 226 * 1024 : 112 * 1024;
+  static constexpr index_t block_bytes = 226 * 1024;
   static constexpr index_t stage_bytes = (tile.block_m + tile.block_n) * 128;
   static constexpr index_t free_bytes = block_bytes - tile.stages * stage_bytes;
   static constexpr index_t staging_bytes = min_of(free_bytes / consumers / 8192, 4) * 8192;
@@ -127,8 +129,6 @@ struct TmaWgmma {
   static_assert(n_side % 64 == 0 && n_side <= 256,
                 "TileConfig.block_n (block_m if swapped) must be a multiple of 64 up to 256 for "
                 "tma_wgmma");
-  static_assert(tile.resident == 1 || (tile.resident == 2 && elems_per_lane <= 32),
-                "TileConfig.resident must be 1 for tma_wgmma, or 2 with a tile of up to 64 x 128");
   static_assert(
       !swapped || (a_major == Major::k && !ragged_depth && !ping_pong),
       "TileConfig.swapped needs a layout of nn or nt, ragged rows or batches, and one tile "
@@ -163,28 +163,29 @@ struct TmaWgmma {
   /// The tensor maps of a bound call.
   struct Prepared {
     arch::sm90::OperandMap a;
+    arch::sm90::OperandMap a_rest;  ///< of the same operand, in smaller boxes (if swapped)
     arch::sm90::OperandMap b;
     arch::sm90::OutputMap d;
   };
 
   static constexpr bool compiled_here = arch::sm90::compiled_here;
   static constexpr index_t lanes = tile.lanes;
-  static constexpr index_t resident = tile.resident;
   static constexpr std::size_t shared_bytes = sizeof(Shared);
   static_assert(shared_bytes <= 227 * 1024,
                 "TileConfig.stages must leave the block within Hopper's 227 KiB of shared memory");
 
-  /// Makes the tensor maps. Errors: vendor_error. Cost: three driver calls, no device work.
+  /// Makes the tensor maps. Errors: vendor_error. Cost: a driver call a map, no device work.
   static Status prepare(const Arguments& p, Prepared& prepared) noexcept {
     prepared = {};
     if (p.rows > 0 && p.cols > 0)
       if (const Status status = Store::prepare(p, prepared.d); !status.ok()) return status;
     if (!arch::sm90::loads_operands(p.rows, p.cols, p.depth, p.slabs)) return {};
-    const Status status = prepare_operand<a_major, a_box>(
-        prepared.a,
-        "lhs",
-        p.a.data,
-        arch::sm90::tma_operand(p.a.stride, true, a_major == Major::mn, p.rows, p.depth, p.slabs));
+    const arch::sm90::TmaOperand lhs =
+        arch::sm90::tma_operand(p.a.stride, true, a_major == Major::mn, p.rows, p.depth, p.slabs);
+    Status status = prepare_operand<a_major, a_box>(prepared.a, "lhs", p.a.data, lhs);
+    if constexpr (swapped)
+      if (status.ok())
+        status = prepare_operand<a_major, rest_box>(prepared.a_rest, "lhs", p.a.data, lhs);
     if (!status.ok()) return status;
     return prepare_operand<b_major, b_box>(
         prepared.b,
@@ -248,8 +249,9 @@ struct TmaWgmma {
   /// in each lane, because a tile of a small group is multiplied faster than one lane decodes.
   static RG_DEVICE RG_FORCE_INLINE void decode_tiles(const Arguments& arguments, Shared& shared) {
     constexpr index_t row_step = swapped ? n_step : tile.block_m;
-    typename VariantType::template Decoder<tile.block_m, tile.block_n, Wave, row_step> decoder(
-        arguments);
+    using DecodingWave = arch::simt::DecodingWave;
+    typename VariantType::template Decoder<tile.block_m, tile.block_n, DecodingWave, row_step>
+        decoder(arguments);
     RingPosition<work_slots> at;
     offset_t first = blockIdx.x;
     // Small batches first: the groups up to a batch's last tile are read before its first tile is
@@ -318,6 +320,7 @@ struct TmaWgmma {
         arguments.rows, arguments.cols, arguments.depth, arguments.slabs);
     if (Wave::lane() == 0 && has_maps) {
       arch::sm90::prefetch_map(prepared.a);
+      if (swapped) arch::sm90::prefetch_map(prepared.a_rest);
       arch::sm90::prefetch_map(prepared.b);
     }
     const bool a_shared = arguments.a.stride.slab == 0;  // one slab serves all
@@ -331,21 +334,27 @@ struct TmaWgmma {
       const index_t col = static_cast<index_t>(work.col_begin);
       const index_t slab = static_cast<index_t>(work.slab);
       const index_t k_end = static_cast<index_t>(work.k_begin + work.k_extent);
-      const index_t rows = swapped ? round_up(work.rows, n_step) : tile.block_m;
-      const index_t bytes = rows * a_row_bytes + b_bytes;
+      // A box of A in each lane: whole ones first, then those of the rest.
+      const index_t left = swapped ? work.rows % a_box : 0;
+      const index_t rests = left <= rest_boxes * rest_box ? ceil_div(left, rest_box) : 0;
+      const index_t whole = swapped ? ceil_div(work.rows - (rests > 0 ? left : 0), a_box) : 1;
+      const index_t box = Wave::lane();
+      const index_t box_row = box < whole ? box * a_box : whole * a_box + (box - whole) * rest_box;
+      const index_t bytes = (whole * a_box + rests * rest_box) * a_row_bytes + b_bytes;
       for (index_t k = static_cast<index_t>(work.k_begin); k < k_end; k += tile.block_k) {
         Barrier& full = shared.full[at.slot];
         shared.empty[at.slot].wait(at.parity ^ 1);
         if (Wave::lane() == 0) {
           full.arrive_and_expect(bytes);
-          for (index_t r = 0; r < rows; r += a_box)
-            load<a_major, a_box>(shared.a[at.slot] + r * tile.block_k,
-                                 prepared.a,
-                                 full,
-                                 row + r,
-                                 k,
-                                 a_shared ? 0 : slab);
           load<b_major, b_box>(shared.b[at.slot], prepared.b, full, col, k, b_shared ? 0 : slab);
+        }
+        if (box < whole + rests) {
+          Input* const to = shared.a[at.slot] + box_row * tile.block_k;
+          const index_t a_slab = a_shared ? 0 : slab;
+          if (box < whole)
+            load<a_major, a_box>(to, prepared.a, full, row + box_row, k, a_slab);
+          else if constexpr (swapped)
+            load<a_major, rest_box>(to, prepared.a_rest, full, row + box_row, k, a_slab);
         }
         __syncwarp();
         at.advance();

@@ -63,8 +63,9 @@ struct Contracting {
 
     struct TilesOf {
       offset_t tiles_per_group;
-      RG_HOST_DEVICE offset_t operator()(offset_t, bool is_tail) const {
-        return is_tail ? 0 : tiles_per_group;  // rows of no group take part in nothing
+      template <class Count>
+      RG_HOST_DEVICE Count operator()(Count, bool is_tail) const {
+        return is_tail ? 0 : static_cast<Count>(tiles_per_group);  // rows of no group: in nothing
       }
     };
     [[nodiscard]] RG_HOST_DEVICE TilesOf tiles_of() const {

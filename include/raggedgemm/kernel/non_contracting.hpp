@@ -66,9 +66,10 @@ struct NonContracting {
     struct TilesOf {
       index_t tile_cols;
       bool keep_tail;
-      RG_HOST_DEVICE offset_t operator()(offset_t extent, bool is_tail) const {
+      template <class Count>
+      RG_HOST_DEVICE Count operator()(Count extent, bool is_tail) const {
         if (is_tail && keep_tail) return 0;
-        return ceil_div(extent, offset_t{BlockM}) * tile_cols;
+        return ceil_div(extent, Count{BlockM}) * static_cast<Count>(tile_cols);
       }
     };
     [[nodiscard]] RG_HOST_DEVICE TilesOf tiles_of() const {

@@ -74,7 +74,7 @@ inline Status finish_plan(Plan& plan, const Device& device) noexcept {
   // dense product.
   constexpr offset_t deep = 16384;
   const bool dealt_by_hardware =
-      tile.engine == EngineId::tma_wgmma && tile.tiles_at_once == 1 && plan.problem.depth >= deep;
+      tile.engine == EngineId::tma_wgmma && tile.swapped && plan.problem.depth >= deep;
   offset_t blocks = resident;
   if (dealt_by_hardware) blocks = max_of(blocks, ceil_div(tiles, offset_t{2}));
   plan.blocks = static_cast<index_t>(min_of(needed, min_of(blocks, offset_t{0x7FFFFFFF})));

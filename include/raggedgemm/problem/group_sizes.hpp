@@ -81,6 +81,11 @@ struct Groups {
     return bits >> 63 != 0 ? offset_t{0x7fffffffffffffff} : static_cast<offset_t>(bits);
   }
 
+  /// Where entry i lies.
+  [[nodiscard]] RG_HOST_DEVICE const void* address(offset_t i) const {
+    return static_cast<const char*>(data) + (i + first_entry) * bytes_of(type);
+  }
+
   [[nodiscard]] RG_HOST_DEVICE Bounds bounds(offset_t g) const {
     Bounds bounds;
     bounds.upper = entry(kind == GroupKind::offsets ? g + 1 : g);

@@ -21,7 +21,8 @@ RG_HOST_DEVICE inline Fault fault_of(GroupKind kind,
   fault.group = group;
   fault.value = bounds.upper;
   if (bounds.upper < bounds.lower) {
-    fault.code = kind == GroupKind::sizes ? FaultCode::negative_size : FaultCode::decreasing_offsets;
+    fault.code =
+        kind == GroupKind::sizes ? FaultCode::negative_size : FaultCode::decreasing_offsets;
   } else if (Groups::size_between(bounds, extent + 1) > extent - before) {
     fault.code = FaultCode::sum_exceeds_extent;
     fault.value = before + Groups::size_between(bounds, offset_t{1} << 62);

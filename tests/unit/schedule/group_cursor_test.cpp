@@ -4,6 +4,7 @@
 
 #include "raggedgemm/schedule/group_cursor.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "raggedgemm/arch/host/wave.hpp"
@@ -19,8 +20,9 @@ using namespace support;
 /// Tiles of 16 indices, times three columns.
 struct TilesOf {
   bool with_tail;
-  offset_t operator()(offset_t extent, bool is_tail) const {
-    return is_tail && !with_tail ? 0 : ceil_div(extent, offset_t{16}) * 3;
+  template <class Count>
+  Count operator()(Count extent, bool is_tail) const {
+    return is_tail && !with_tail ? 0 : ceil_div(extent, Count{16}) * 3;
   }
 };
 
@@ -178,6 +180,42 @@ TEST_CASE("GroupCursor agrees with a plain scan in waves of 32 and 64 lanes", "[
     const std::string text64 = walk_emulated<64>(groups, ranges, extent, false, first, step, 40);
     if (!(text32 + text64).empty())
       FAIL("seed " << seed << ": " << text32 << text64 << ", sizes " << text_of(sizes));
+  }
+  SUCCEED();
+}
+
+TEST_CASE("GroupCursor counts in 32 bits, with several groups a lane", "[schedule][host]") {
+  using Wave = EmulatedDecodingWave<32, 8>;
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+    Random random(seed);
+    const offset_t extent = random.one_in(5) ? offset_t{0x7FFFFF00} : random.between(0, 900);
+    // Group counts around one and two windows, and inside a lane's groups.
+    const offset_t near[] = {
+        0, 1, 7, 8, 9, 31, 64, 128, 160, 255, 256, 257, 300, 511, 512, 513, 700};
+    Sizes sizes = random_sizes(random, near[random.between(0, 16)], extent);
+    std::vector<std::int32_t> narrow;
+    for (offset_t& size : sizes) {
+      narrow.push_back(static_cast<std::int32_t>(
+          std::clamp(size, offset_t{-0x80000000LL}, offset_t{0x7FFFFFFF})));
+      size = narrow.back();
+    }
+    const auto count = static_cast<offset_t>(sizes.size());
+    const std::vector<Range> ranges = ranges_of(sizes, GroupKind::sizes, extent);
+    const offset_t step =
+        extent > 1000 ? random.between(1, offset_t{1} << 26) : random.between(1, 9);
+    const offset_t first = random.between(0, 3);
+    const bool with_tail = seed % 2 == 0;
+    std::string text;
+    for (const Groups& groups : {Groups(GroupSizes(narrow.data(), count)),    // independent loads
+                                 Groups(GroupSizes(sizes.data(), count))}) {  // the short loop
+      Wave::run([&](index_t lane) {
+        std::string mine = walk<Wave>(groups, ranges, extent, with_tail, first, step, 40);
+        mine += walk_each<Wave>(groups, ranges, extent, with_tail, first, step, 8);
+        if (GroupCursor<Wave>(groups, extent).total() != covered(ranges)) mine += " total";
+        if (!mine.empty()) text = "lane " + std::to_string(lane) + ", " + mine;
+      });
+    }
+    if (!text.empty()) FAIL("seed " << seed << ": " << text << ", sizes " << text_of(sizes));
   }
   SUCCEED();
 }

@@ -30,6 +30,8 @@ RG_DEVICE RG_FORCE_INLINE index_t block_lane() {
 
 struct Wave {
   static constexpr index_t lanes = wave_lanes;
+  using Count = offset_t;  ///< of a GroupCursor, as is the next
+  static constexpr index_t groups_per_lane = 1;
 
   static RG_DEVICE index_t lane() { return block_lane() % lanes; }
 
@@ -41,6 +43,9 @@ struct Wave {
   /// Index of the highest set bit; the mask is not zero.
   static RG_DEVICE index_t last_set(std::uint64_t mask) { return 63 - __builtin_clzll(mask); }
 
+  /// No instruction for it is used here.
+  static RG_DEVICE void prefetch(const void*) {}
+
   /// Requires: `from_lane` is the same in all lanes.
   static RG_DEVICE offset_t broadcast(offset_t value, index_t from_lane) {
     const std::uint64_t bits = static_cast<std::uint64_t>(value);
@@ -49,6 +54,19 @@ struct Wave {
     const std::uint32_t high = static_cast<std::uint32_t>(
         __builtin_amdgcn_readlane(static_cast<int>(bits >> 32), from_lane));
     return static_cast<offset_t>(std::uint64_t{high} << 32 | low);
+  }
+
+  /// Sum of the values of all lanes below this one, or `limit` if that is less. Values are not
+  /// negative, and two of them can be added.
+  static RG_DEVICE offset_t exclusive_sum(offset_t value, offset_t limit) {
+    const index_t self = lane();
+    RG_UNROLL
+    for (index_t step = 1; step < lanes; step *= 2) {
+      const offset_t below = of_lane(value, self - step);
+      if (self >= step) value = min_of(value + below, limit);
+    }
+    value = of_lane(value, self - 1);
+    return self == 0 ? 0 : value;
   }
 
   /// Sum of the values of this lane and all lanes below it.

@@ -90,8 +90,8 @@ class Block {
 
   /// f(row, col, chunk) for every chunk of this lane that begins inside rows x cols.
   ///
-  /// One copy of f's code in a loop that stays rolled: the chunk of each turn is selected out of the
-  /// registers. f is large, and unrolled it was most of the kernel's code.
+  /// One copy of f's code in a loop that stays rolled: the chunk of each turn is selected out of
+  /// the registers. f is large, and unrolled it was most of the kernel's code.
   template <class F>
   RG_DEVICE void for_each_chunk(index_t rows, index_t cols, const F& f) {
     RG_NO_UNROLL

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "raggedgemm/base/index.hpp"
 
@@ -19,6 +20,8 @@ namespace arch::simt {
 template <index_t Lanes>
 struct Wave {
   static constexpr index_t lanes = Lanes;
+  using Count = offset_t;  ///< of a GroupCursor, as is the next
+  static constexpr index_t groups_per_lane = 1;
 
   static RG_DEVICE index_t lane() { return static_cast<index_t>(threadIdx.x % Lanes); }
 
@@ -40,6 +43,15 @@ struct Wave {
     return __ffsll(static_cast<long long>(mask)) - 1;
   }
 
+  /// Asks for the cache line of an address that will be read.
+  static RG_DEVICE void prefetch(const void* address) {
+#if RG_PLATFORM_HIP
+    static_cast<void>(address);
+#else
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#endif
+  }
+
   template <class T>
   static RG_DEVICE T broadcast(T value, index_t from_lane) {
 #if RG_PLATFORM_HIP
@@ -53,20 +65,49 @@ struct Wave {
     return static_cast<offset_t>(broadcast(static_cast<long long>(value), from_lane));
   }
 
-  /// Sum of the values of this lane and all lanes below it.
-  static RG_DEVICE offset_t inclusive_sum(offset_t value) {
-    long long sum = value;
+  /// Sum of the values of all lanes below this one, or `limit` if that is less. Values are not
+  /// negative, and two of them can be added.
+  template <class T>
+  static RG_DEVICE T exclusive_sum(T value, T limit) {
+    T sum = value;
     RG_UNROLL
     for (index_t step = 1; step < Lanes; step *= 2) {
-#if RG_PLATFORM_HIP
-      const long long below = __shfl_up(sum, static_cast<unsigned>(step), Lanes);
-#else
-      const long long below = __shfl_up_sync(0xFFFFFFFFU, sum, static_cast<unsigned>(step));
-#endif
-      if (lane() >= step) sum += below;
+      const T below = shift_up(sum, step);
+      if (lane() >= step) sum = min_of(sum + below, limit);
     }
-    return sum;
+    sum = shift_up(sum, 1);
+    return lane() == 0 ? T{0} : sum;
   }
+
+  /// Sum of the values of this lane and all lanes below it.
+  static RG_DEVICE offset_t inclusive_sum(offset_t value) {
+    RG_UNROLL
+    for (index_t step = 1; step < Lanes; step *= 2) {
+      const offset_t below = shift_up(value, step);
+      if (lane() >= step) value += below;
+    }
+    return value;
+  }
+
+ private:
+  /// The value of the lane `step` below this one.
+  template <class T>
+  static RG_DEVICE T shift_up(T value, index_t step) {
+    using Shuffled = std::conditional_t<sizeof(T) == 8, long long, int>;
+#if RG_PLATFORM_HIP
+    return static_cast<T>(
+        __shfl_up(static_cast<Shuffled>(value), static_cast<unsigned>(step), Lanes));
+#else
+    return static_cast<T>(
+        __shfl_up_sync(0xFFFFFFFFU, static_cast<Shuffled>(value), static_cast<unsigned>(step)));
+#endif
+  }
+};
+
+/// A warp that decodes for others, which wait for it, and whose extents are below 2^31.
+struct DecodingWave : Wave<32> {
+  using Count = std::uint32_t;
+  static constexpr index_t groups_per_lane = 8;
 };
 
 #endif

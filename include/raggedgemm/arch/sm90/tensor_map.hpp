@@ -140,7 +140,7 @@ inline Status make_operand_map(OperandMap& out,
   const CUtensorMapDataType type =
       dtype == DType::f32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : detail::type_of(dtype);
   return detail::encode(
-      out.map, operand, type, 4, data, extents, strides, box, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+      out.map, operand, type, 4, data, extents, strides, box, CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
 }
 
 /// Makes the map of an output of 16-bit or f32 elements.

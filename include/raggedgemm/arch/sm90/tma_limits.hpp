@@ -88,6 +88,14 @@ RG_HOST_DEVICE constexpr bool loads_operands(offset_t rows,
   return rows > 0 && cols > 0 && depth > 0 && slabs > 0;
 }
 
+/// Whether groups, and tiles of at least 64 x 128, can be numbered below 2^31 (a block may number
+/// some past the last), for extents that why_not_tma() lets pass.
+constexpr bool numbers_tiles(const Problem& p) {
+  const offset_t row_tiles = p.variant == Variant::non_contracting ? p.rows / 64 + p.group_count + 2
+                                                                   : (p.rows / 64 + 1) * p.slabs;
+  return p.group_count < 0x7FFF0000 && row_tiles <= 0x7FFFFFFF / (p.cols / 128 + 1);
+}
+
 /// Why the copy engine cannot feed this problem in this layout, or nullptr if it can.
 constexpr const char* why_not_tma(const Problem& p, Layout layout) {
   if (!loads_operands(p.rows, p.cols, p.depth, p.slabs)) return nullptr;
@@ -95,8 +103,10 @@ constexpr const char* why_not_tma(const Problem& p, Layout layout) {
       why_not_tma(tma_operand(p.a, true, a_is_mn_major(layout), p.rows, p.depth, p.slabs),
                   bytes_of(p.lhs_dtype));
   if (reason != nullptr) return reason;
-  return why_not_tma(tma_operand(p.b, false, b_is_mn_major(layout), p.cols, p.depth, p.slabs),
-                     bytes_of(p.rhs_dtype));
+  reason = why_not_tma(tma_operand(p.b, false, b_is_mn_major(layout), p.cols, p.depth, p.slabs),
+                       bytes_of(p.rhs_dtype));
+  if (reason != nullptr) return reason;
+  return numbers_tiles(p) ? nullptr : "needs fewer than 2^31 tiles";
 }
 
 }  // namespace arch::sm90
