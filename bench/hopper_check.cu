@@ -238,6 +238,15 @@ std::vector<Case> all_cases() {
          v[199] = 50;
          return v;
        }()});
+  cases.push_back(
+      {.name = "more groups than a window, most empty", .m = 700, .k = 64, .n = 256, .sizes = [] {
+         V v(900, 0);
+         for (std::size_t g = 5; g < v.size(); g += 7) v[g] = static_cast<std::int32_t>(g % 13);
+         v[255] = 40;
+         v[256] = 33;
+         v[600] = -7;
+         return v;
+       }()});
   cases.push_back({.name = "many tiles a block",
                    .m = 6000,
                    .k = 320,

@@ -68,16 +68,7 @@ inline Status finish_plan(Plan& plan, const Device& device) noexcept {
             0,
             1,
             "the device cannot hold one block of this kernel"};
-  // Blocks of deep tiles that share an operand drift apart when each has its tiles dealt
-  // beforehand, and then each reads the operand from memory: the hardware deals blocks of two tiles
-  // in order. Measured on an H200: bench/peers, 40960x8192x28672x64 dgrad_wi, 0.75 to 0.92 of a
-  // dense product.
-  constexpr offset_t deep = 16384;
-  const bool dealt_by_hardware =
-      tile.engine == EngineId::tma_wgmma && tile.swapped && plan.problem.depth >= deep;
-  offset_t blocks = resident;
-  if (dealt_by_hardware) blocks = max_of(blocks, ceil_div(tiles, offset_t{2}));
-  plan.blocks = static_cast<index_t>(min_of(needed, min_of(blocks, offset_t{0x7FFFFFFF})));
+  plan.blocks = static_cast<index_t>(min_of(needed, offset_t{resident}));
   return {};
 }
 

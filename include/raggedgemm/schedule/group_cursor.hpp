@@ -49,7 +49,8 @@ class GroupCursor {
   RG_HOST_DEVICE GroupCursor(const Groups& groups, offset_t ragged_extent)
       : groups_(groups),
         group_count_(static_cast<Count>(groups.count)),
-        ragged_extent_(static_cast<Count>(ragged_extent)) {}
+        ragged_extent_(static_cast<Count>(ragged_extent)),
+        shard_end_(group_count_) {}
 
   /// With instances, each of which reads its own row of the group description, and a shard: groups
   /// outside [shard_begin, shard_begin + shard_groups) count as tail.
@@ -63,7 +64,7 @@ class GroupCursor {
         group_count_(static_cast<Count>(groups.count)),
         ragged_extent_(static_cast<Count>(ragged_extent)),
         shard_begin_(static_cast<Count>(shard_begin)),
-        shard_end_(static_cast<Count>(shard_begin + shard_groups)),
+        shard_end_(static_cast<Count>(min_of(shard_begin + shard_groups, groups.count))),
         instances_(&instances),
         instance_count_(instances.count()),
         first_entry_(groups.first_entry) {}
@@ -225,8 +226,7 @@ class GroupCursor {
     RG_UNROLL
     for (index_t i = 0; i < per_lane; ++i) {
       const Count extent = min_of(sizes.of[i], ragged_extent_ - begin);
-      if (first + static_cast<Count>(i) < group_count_)
-        tiles += tiles_of(extent, outside_shard(first + static_cast<Count>(i)));
+      tiles += tiles_of(extent, outside_shard(first + static_cast<Count>(i)));
       begin += extent;
     }
     const Count tiles_before = Wave::exclusive_sum(tiles, static_cast<Count>(largest_count));
@@ -276,8 +276,7 @@ class GroupCursor {
     for (index_t i = 0; i < per_lane; ++i) {
       const Count extent = min_of(sizes.of[i], ragged_extent_ - begin);
       const bool is_tail = outside_shard(first + static_cast<Count>(i));
-      const Count tiles =
-          first + static_cast<Count>(i) < group_count_ ? tiles_of(extent, is_tail) : Count{0};
+      const Count tiles = tiles_of(extent, is_tail);
       if (!found && (tile < tiles || i == per_lane - 1)) {
         found = true;
         position.group = static_cast<offset_t>(first + static_cast<Count>(i));
@@ -296,7 +295,7 @@ class GroupCursor {
   Count group_count_;
   Count ragged_extent_;
   Count shard_begin_ = 0;
-  Count shard_end_ = static_cast<Count>(largest_count);
+  Count shard_end_;  // not past the last group: what a lane holds past it counts as tail
   const OuterDims* instances_ = nullptr;
   offset_t instance_count_ = 1;
   offset_t first_entry_ = 0;

@@ -64,10 +64,10 @@ std::vector<Work> decode_in_wave(const Arguments& arguments, offset_t blocks) {
   return all;
 }
 
-/// The same with a tile of each lane's own, and rows cut about equally.
+/// The same with a tile of each lane's own, two groups a lane, and rows cut about equally.
 template <class VariantType, index_t Lanes>
 std::vector<Work> decode_each_in_wave(const Arguments& arguments, offset_t blocks) {
-  using Wave = EmulatedWave<Lanes>;
+  using Wave = EmulatedDecodingWave<Lanes, 2>;
   std::vector<Work> all;
   for (offset_t block = 0; block < blocks; ++block) {
     Wave::run([&](index_t lane) {

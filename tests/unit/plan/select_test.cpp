@@ -121,17 +121,6 @@ TEST_CASE("Selection takes a matrix-core row for an aligned problem and falls ba
   }
 }
 
-TEST_CASE("Deep tiles are dealt by the hardware, two a block", "[plan][host]") {
-  const auto rows = rows_of(Platform::cuda, yes);
-  const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>);
-  const Result<Plan> deep = make_plan(dense(8192, 16384, 1024, 8), {}, set);
-  REQUIRE(deep.ok());
-  CHECK(deep.value().blocks == 8192 / 2);  // of the fake kernels' tiles
-  const Result<Plan> shallow = make_plan(dense(8192, 8192, 1024, 8), {}, set);
-  REQUIRE(shallow.ok());
-  CHECK(shallow.value().blocks == 200);
-}
-
 TEST_CASE("f32 is rounded to tf32 only where the call allows it", "[plan][host]") {
   const auto rows = rows_of(Platform::cuda, yes);
   const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>);
