@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Checks the HIP kernels of a build of raggedgemm::compiled: takes the code objects of every target
-# out of the object files and hands them to check_hip_isa.py.
+# out of the object files and hands them to check_hip_isa.py, then to bench/isa_report.py, which asks
+# a share of the matrix peak of the large tiles' main loops.
 #   check_hip.sh BUILD_FOLDER [TARGET …]      targets: gfx942 gfx950
 set -euo pipefail
 build=$1
@@ -36,4 +37,7 @@ while IFS= read -r object; do
   done
 done < <(find "$build" -path '*raggedgemm_compiled_device*' -name '*.hip.cpp.o' | sort)
 [ "$count" -gt 0 ] || { echo "no HIP objects below $build"; exit 1; }
-python3 "$here/check_hip_isa.py" "${files[@]}"
+status=0
+python3 "$here/check_hip_isa.py" "${files[@]}" || status=$?
+python3 "$here/../../bench/isa_report.py" --bar 0.9 "${files[@]}" || status=$?
+exit $status

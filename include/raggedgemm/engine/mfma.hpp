@@ -37,9 +37,10 @@ struct WaveGrid {
 ///
 /// `AFeed` and `BFeed` bring the operands (arch/cdna/feed.hpp). The pipeline is three deep: while
 /// the matrix instructions of a step run, the next step lies in registers on its way into shared
-/// memory and the loads of the one after are in flight. Cost: shared memory for one step of both
-/// operands.
-template <class T, class AFeed, class BFeed, class Grid>
+/// memory and the loads of the one after are in flight. With one stage of shared memory a barrier
+/// says that a step's images may be overwritten, with two the next step is written beside them.
+/// Cost: shared memory for `Stages` steps of both operands.
+template <class T, class AFeed, class BFeed, class Grid, index_t Stages>
 class MfmaBlock {
  public:
   using AImage = typename AFeed::Image;
@@ -49,7 +50,11 @@ class MfmaBlock {
   using ResultMap = arch::cdna::native::InstructionMap;
   using Wave = arch::cdna::Wave;
   using SharedByte = arch::cdna::SharedByte;
-  static constexpr std::size_t shared_bytes = AImage::bytes + BImage::bytes;
+  static constexpr index_t stage_bytes = AImage::bytes + BImage::bytes;
+  static constexpr std::size_t shared_bytes = Stages * stage_bytes;
+  static_assert(
+      Stages == 1 || (Stages == 2 && (stage_bytes & (stage_bytes - 1)) == 0),
+      "TileConfig.stages must be 1 for mfma, or 2 with images of a power of two of bytes");
 
   RG_DEVICE explicit MfmaBlock(unsigned char* shared)
       : a_feed_((SharedByte*)shared), b_feed_((SharedByte*)shared + AImage::bytes) {
@@ -59,6 +64,7 @@ class MfmaBlock {
     const index_t chunk = SliceMap::chunk(lane);
     a_from_ = a_image + AImage::offset_bytes(wave_row() + SliceMap::outer(lane), chunk);
     b_from_ = b_image + BImage::offset_bytes(wave_col() + SliceMap::outer(lane), chunk);
+    switch_read();  // between tiles, the stage that is read is the one not to be written next
   }
 
   RG_DEVICE void clear() {
@@ -73,7 +79,8 @@ class MfmaBlock {
     fill(a, b);
     do {
       arch::cdna::unrolled<slices - 1>([&](auto slice) { multiply_slice(slice); });
-      arch::cdna::shared_memory_barrier();  // all waves hold their last fragments of this step
+      // All waves hold their last fragments of this step: its images may be overwritten.
+      if constexpr (Stages == 1) arch::cdna::shared_memory_barrier();
       finish_step();
     } while ((depth -= block_k) > 0);
   }
@@ -110,6 +117,9 @@ class MfmaBlock {
   static constexpr index_t writes = AFeed::writes + BFeed::writes;
   static constexpr index_t instructions =
       Grid::row_tiles * Grid::col_tiles * Slice::instructions;  ///< of one slice
+  static constexpr index_t half = instructions / 2;
+  /// Writes beside the last slice but one: with two stages nothing has to be waited for.
+  static constexpr index_t early_writes = Stages == 2 ? writes / 2 : 0;
 
   /// First row and column of this wave in the tile.
   static RG_DEVICE index_t wave_row() { return Wave::index() / Grid::wave_cols * Grid::rows; }
@@ -123,8 +133,10 @@ class MfmaBlock {
     arch::cdna::shared_memory_barrier();  // all waves have read the images of the tile before
     clip_step();
     arch::cdna::unrolled<writes>([&](auto write) { write_one<write>(); });
+    switch_written();
     load_step();
     arch::cdna::shared_memory_barrier();  // the images of step 0 are whole
+    switch_read();
     arch::cdna::unrolled<reads>([&](auto read) { read_one<0, read>(); });
   }
 
@@ -132,17 +144,27 @@ class MfmaBlock {
   template <class Index>
   RG_DEVICE RG_FORCE_INLINE void multiply_slice(Index) {
     constexpr index_t slice = Index::value;
-    multiply_beside<slice, 0, instructions, reads>([&](auto read) { read_one<slice + 1, read>(); });
+    const auto read_next = [&](auto read) { read_one<slice + 1, read>(); };
+    if constexpr (early_writes > 0 && slice == slices - 2) {
+      multiply_beside<slice, 0, half, reads>(read_next);
+      clip_step();
+      multiply_beside<slice, half, instructions, early_writes>(
+          [&](auto write) { write_one<write>(); });
+    } else {
+      multiply_beside<slice, 0, instructions, reads>(read_next);
+    }
   }
 
   /// Multiplies the last slice while the next step goes into the images, its first slice into
   /// registers, and the loads of the step after begin.
   RG_DEVICE RG_FORCE_INLINE void finish_step() {
     constexpr index_t last = slices - 1;
-    constexpr index_t half = instructions / 2;
-    clip_step();
-    multiply_beside<last, 0, half, writes>([&](auto write) { write_one<write>(); });
+    if constexpr (early_writes == 0) clip_step();
+    multiply_beside<last, 0, half, writes - early_writes>(
+        [&](auto write) { write_one<early_writes + write>(); });
+    switch_written();
     arch::cdna::shared_memory_barrier();  // the images of the next step are whole
+    switch_read();
     const arch::cdna::Buffer a = a_feed_.step_buffer();
     const arch::cdna::Buffer b = b_feed_.step_buffer();
     multiply_beside<last, half, instructions, reads + loads>([&](auto operation) {
@@ -155,6 +177,20 @@ class MfmaBlock {
     b_feed_.advance();
     arch::cdna::forget(a_from_);
     arch::cdna::forget(b_from_);
+  }
+
+  /// With two stages: the next write, or read, is of the other one.
+  RG_DEVICE RG_FORCE_INLINE void switch_written() {
+    if constexpr (Stages == 2) {
+      a_feed_.switch_image(stage_bytes);
+      b_feed_.switch_image(stage_bytes);
+    }
+  }
+  RG_DEVICE RG_FORCE_INLINE void switch_read() {
+    if constexpr (Stages == 2) {
+      a_from_ = arch::cdna::flip(a_from_, stage_bytes);
+      b_from_ = arch::cdna::flip(b_from_, stage_bytes);
+    }
   }
 
   RG_DEVICE RG_FORCE_INLINE void load_step() {
@@ -272,7 +308,8 @@ struct Mfma {
                                   arch::cdna::OuterMajorFeed<Outer, lanes>>;
   using AFeed = Feed<a_depth_contiguous, tile.block_m>;
   using BFeed = Feed<b_depth_contiguous, tile.block_n>;
-  using Block = MfmaBlock<Element, AFeed, BFeed, WaveGrid<tile.block_m, tile.block_n, lanes>>;
+  using Block =
+      MfmaBlock<Element, AFeed, BFeed, WaveGrid<tile.block_m, tile.block_n, lanes>, tile.stages>;
   static_assert(tile.block_k == AFeed::Image::depth,
                 "TileConfig.block_k must be the depth of the shared image (64)");
 

@@ -127,6 +127,9 @@ class DepthMajorFeed {
     shared_write(to_ + Write * Map::row_step * Image::row_bytes, staged_[Write]);
   }
 
+  /// On to the image whose addresses differ in `bits`.
+  RG_DEVICE void switch_image(index_t bits) { to_ = flip(to_, bits); }
+
  private:
   RG_DEVICE index_t pitch_bytes() const { return static_cast<index_t>(window_.pitch_bytes); }
   RG_DEVICE index_t step_depth() const {
@@ -210,6 +213,11 @@ class OuterMajorFeed {
     shared_write(
         flip(to_[unit], Image::twist(column) * Image::chunk_bytes) + column * Image::row_bytes,
         packed);
+  }
+
+  /// On to the image whose addresses differ in `bits`.
+  RG_DEVICE void switch_image(index_t bits) {
+    unrolled<Map::units>([&](auto unit) { to_[unit] = flip(to_[unit], bits); });
   }
 
  private:

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the machine code of the CDNA kernels allows: a static report, no measurement.
+
+  isa_report.py [--bar FRACTION] [--large MxNxK] [--csv FILE] FILE...
+
+Each FILE is clang's assembly or an AMD code object of one target, as for tests/isa/check_hip_isa.py.
+For each kernel with matrix instructions: registers, LDS, waves a SIMD, and for one turn of the main
+loop the clocks that each part of a compute unit is busy:
+
+  mfma     matrix pipes: 4 clocks a pass and instruction, all waves of a SIMD one after the other
+  valu     vector ALUs: 4 clocks an instruction and wave
+  issue    a wave issues at most one instruction in 4 clocks
+  lds      bytes through LDS over its width
+  global   bytes through the vector memory path over its width
+  phases   where one block has a compute unit to itself: the sum, over what lies between two
+           barriers, of the busiest of the above, because nothing passes a barrier
+  wave     one wave alone, by llvm-mca's model of latencies and dependencies (memory at once)
+  bound    mfma over the largest of these: no launch can reach a larger share of the matrix peak
+
+What the model leaves out lowers the share further: memory latencies, LDS bank conflicts (the
+exhaustive test unit/arch/cdna_banks says that there are none), HBM and the power limit.
+
+With --bar, exits with 1 when a kernel of the tile given by --large (default 256x256x64) has a lower
+bound, spills vector registers, uses scratch or has no matrix instruction in a loop.
+
+Sources: AMD Instinct MI300 (CDNA3) and CDNA4 instruction set architecture documents, passes of the
+matrix instructions, which agree with peak rate / compute units / clock (304 units, 2.1 GHz, 1307
+TFLOP/s; 256 units, 2.4 GHz, 2.5 PFLOP/s, bf16); LDS 128 bytes a clock (CDNA4 reads: 256); vector
+memory path 64 bytes a clock. Assumptions, not measurements: nobody has run this on a chip here.
+"""
+
+import argparse
+import csv
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "isa"))
+import check_hip_isa as isa  # noqa: E402
+
+SIMDS = 4
+REGISTERS = 512  # vector registers of a SIMD lane, accumulation registers included
+LDS_BYTES = {"gfx942": 64 * 1024, "gfx950": 160 * 1024}
+LDS_READ_WIDTH = {"gfx942": 128, "gfx950": 256}  # bytes a clock
+LDS_WRITE_WIDTH = {"gfx942": 128, "gfx950": 128}
+GLOBAL_WIDTH = 64
+
+# Passes (4 clocks each) of a matrix instruction, by rows x columns x depth and operand bytes.
+PASSES = {
+    ("32x32x8", "f16"): 8, ("32x32x8", "bf16"): 8, ("16x16x16", "f16"): 4, ("16x16x16", "bf16"): 4,
+    ("32x32x16", "f16"): 8, ("32x32x16", "bf16"): 8, ("16x16x32", "f16"): 4, ("16x16x32", "bf16"): 4,
+}
+WORDS = {"b32": 4, "b64": 8, "b96": 12, "b128": 16, "u8": 1, "u16": 2, "b8": 1, "b16": 2,
+         "u8_d16": 1, "u8_d16_hi": 1, "u16_d16": 2, "u16_d16_hi": 2, "b16_d16_hi": 2}
+DWORDS = {"ubyte": 1, "sbyte": 1, "ushort": 2, "sshort": 2, "short": 2, "byte": 1, "dword": 4,
+          "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}
+
+
+def mfma_passes(opcode):
+    """Passes of a v_mfma opcode; an unknown one ends the program: a guess would be a wrong report."""
+    found = re.match(r"v_mfma_f32_(\d+x\d+x\d+)_?(bf16|f16)", opcode)
+    passes = PASSES.get(found.groups()) if found else None
+    if passes is None:
+        sys.exit(f"isa_report.py: the passes of {opcode} are not in its table")
+    return passes
+
+
+def lds_bytes(opcode):
+    """(bytes read, bytes written) of a lane."""
+    if opcode.startswith(("ds_bpermute", "ds_permute", "ds_swizzle")):
+        return 4, 0
+    twice = 2 if re.match(r"ds_(read|write)2", opcode) else 1
+    width = re.match(r"ds_(read|write)(?:2(?:st64)?)?_(?:addtid_)?((?:b|u|i)\d+)", opcode)
+    if not width:
+        sys.exit(f"isa_report.py: the width of {opcode} is not in its table")
+    size = WORDS[width.group(2).replace("i", "u")] * twice
+    return (size, 0) if width.group(1) == "read" else (0, size)
+
+
+def global_bytes(line):
+    opcode = line.split()[0]
+    width = re.match(r"(?:buffer|global|flat)_(?:load|store)_(?:lds_)?(\w+)", opcode)
+    size = next((DWORDS[w] for w in sorted(DWORDS, key=len, reverse=True)
+                 if width and width.group(1).startswith(w)), None)
+    if size is None:
+        sys.exit(f"isa_report.py: the width of {opcode} is not in its table")
+    return size
+
+
+def clocks(loop, target, waves):
+    """Clocks of one turn for a compute unit with `waves` waves, by part."""
+    per_simd = max(1, waves // SIMDS)
+    mfma = valu = read = written = moved = issued = 0
+    for line in loop:
+        opcode = line.split()[0]
+        issued += 1
+        if opcode.startswith("v_mfma"):
+            mfma += 4 * mfma_passes(opcode)
+        elif opcode.startswith("v_"):
+            valu += 4
+        elif opcode.startswith("ds_"):
+            got, put = lds_bytes(opcode)
+            read += got
+            written += put
+        elif re.match(r"(buffer|global|flat)_(load|store)", opcode):
+            size = global_bytes(line)
+            moved += size
+            if "lds" in line.split()[-1] or "_lds_" in opcode:
+                written += size
+    lanes = 64 * waves
+    return {
+        "mfma": mfma * per_simd,
+        "valu": valu * per_simd,
+        "issue": 4 * issued,
+        "lds": lanes * (read / LDS_READ_WIDTH[target] + written / LDS_WRITE_WIDTH[target]),
+        "global": lanes * moved / GLOBAL_WIDTH,
+    }
+
+
+def phase_clocks(loop, target, waves):
+    """The sum over the phases between barriers of the clocks of the busiest part. The loop is a
+    ring: what comes after its last barrier and before its first one is one phase."""
+    phases = [[]]
+    for line in loop:
+        if line.startswith("s_barrier"):
+            phases.append([])
+        else:
+            phases[-1].append(line)
+    if len(phases) > 1:
+        phases[0] = phases.pop() + phases[0]
+    return sum(max(clocks(phase, target, waves).values()) for phase in phases)
+
+
+def wave_clocks(loop, target):
+    """Clocks of one turn of a wave that has its SIMD to itself, or None without llvm-mca."""
+    mca = isa.tool("llvm-mca")
+    if not mca:
+        return None
+    body = "\n".join(x for x in loop if not x.startswith(("s_cbranch", "s_branch")))
+    text = isa.run([mca, "-mtriple=amdgcn", f"-mcpu={target}", "-iterations=50",
+                    "-all-views=false", "-summary-view"], body)
+    return 4 * int(re.search(r"Total Cycles:\s+(\d+)", text).group(1)) / 50
+
+
+def tile_lds_bytes(title):
+    """LDS of a block of this library's kernels, which ask for it at the launch: both tiles."""
+    tile = re.match(r"mfma \w+ (\d+)x(\d+)x(\d+)/", title)
+    return (int(tile[1]) + int(tile[2])) * int(tile[3]) * 2 if tile else 0
+
+
+def report(path, rows):
+    metadata, lines = isa.read(path)
+    found = isa.kernels(metadata)
+    target = re.search(r"amdhsa\.target:\s+\S*?(gfx\w+)", metadata)
+    target = target.group(1) if target else "?"
+    if not found or target not in LDS_BYTES:
+        sys.exit(f"{path}: no kernels of {', '.join(LDS_BYTES)}")
+    bodies = isa.bodies(lines, found)
+    names = dict(zip(found, map(isa.short_name, isa.demangled(list(found)))))
+    for name, fields in sorted(found.items(), key=lambda item: names[item[0]]):
+        number = lambda key, fields=fields: int(fields.get(key, 0))
+        loop = isa.matrix_loop(bodies.get(name, []))
+        lds = number("group_segment_fixed_size")
+        if lds == isa.MISSING_KERNEL_SHARED_BYTES:
+            continue
+        if not loop and not names[name].startswith("mfma"):
+            continue
+        lds = lds or tile_lds_bytes(names[name])
+        registers = max(number("vgpr_count"), 1)  # accumulation registers included
+        block_waves = max(1, number("max_flat_workgroup_size") // 64)
+        by_registers = REGISTERS // (-(-registers // 8) * 8) * SIMDS // block_waves
+        by_lds = LDS_BYTES[target] // lds if lds else by_registers
+        blocks = max(1, min(by_registers, by_lds, 32 // block_waves))
+        row = {"target": target, "kernel": names[name], "vgpr": number("vgpr_count"),
+               "agpr": number("agpr_count"), "sgpr": number("sgpr_count"), "lds_bytes": lds,
+               "scratch": number("private_segment_fixed_size"),
+               "spilled": number("vgpr_spill_count"), "spilled_s": number("sgpr_spill_count"),
+               "waves_simd": blocks * block_waves / SIMDS}
+        if loop:
+            parts = clocks(loop, target, blocks * block_waves)
+            if blocks == 1:
+                parts["phases"] = phase_clocks(loop, target, block_waves)
+            alone = wave_clocks(loop, target)
+            if alone is not None:
+                parts["wave"] = alone
+            row.update({part: round(value) for part, value in parts.items()})
+            row["bound"] = round(parts["mfma"] / max(parts.values()), 3)
+            row["waits"] = sum(x.startswith("s_waitcnt") for x in loop)
+            row["barriers"] = sum(x.startswith("s_barrier") for x in loop)
+        rows.append(row)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bar", type=float, help="least bound of the kernels of --large")
+    parser.add_argument("--large", default="256x256x64", metavar="MxNxK")
+    parser.add_argument("--csv")
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    arguments = parser.parse_args()
+    rows = []
+    for path in arguments.files:
+        report(path, rows)
+    if not rows:
+        sys.exit("no kernel with matrix instructions")
+    columns = ("vgpr", "agpr", "sgpr", "lds_bytes", "scratch", "spilled", "spilled_s", "waves_simd",
+               "mfma", "valu", "issue", "lds", "global", "phases", "wave", "waits", "barriers", "bound")
+    print(f"{'':7s}{'kernel':64s}" + "".join(f"{c:>11s}" for c in columns))
+    failures = []
+    for row in rows:
+        print(f"{row['target']:7s}{row['kernel']:64s}" +
+              "".join(f"{row.get(c, '-')!s:>11s}" for c in columns))
+        if arguments.bar is None or f" {arguments.large}/" not in row["kernel"]:
+            continue
+        if row.get("bound", 0) < arguments.bar:
+            failures.append(f"{row['target']} {row['kernel']}: bound {row.get('bound', 'none')}")
+        if row["scratch"] or row["spilled"]:
+            failures.append(f"{row['target']} {row['kernel']}: spills")
+    if arguments.csv:
+        with open(arguments.csv, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, ["target", "kernel", *columns])
+            writer.writeheader()
+            writer.writerows(rows)
+    for failure in failures:
+        print(f"BELOW THE BAR {failure}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
