@@ -143,10 +143,14 @@ def wave_clocks(loop, target):
     return 4 * int(re.search(r"Total Cycles:\s+(\d+)", text).group(1)) / 50
 
 
-def tile_lds_bytes(title):
-    """LDS of a block of this library's kernels, which ask for it at the launch: both tiles."""
-    tile = re.match(r"mfma \w+ (\d+)x(\d+)x(\d+)/", title)
-    return (int(tile[1]) + int(tile[2])) * int(tile[3]) * 2 if tile else 0
+def tile_lds_bytes(demangled):
+    """LDS of a block of this library's kernels, which ask for it at the launch: both tiles, 16-bit,
+    of every stage."""
+    tile = re.search(r"TileConfig\{\([\w:]+\)\d+, (\d+), (\d+), (\d+), (\d+),", demangled)
+    if not tile:
+        return 0
+    m, n, k, stages = map(int, tile.groups())
+    return (m + n) * k * 2 * stages
 
 
 def report(path, rows):
@@ -157,7 +161,8 @@ def report(path, rows):
     if not found or target not in LDS_BYTES:
         sys.exit(f"{path}: no kernels of {', '.join(LDS_BYTES)}")
     bodies = isa.bodies(lines, found)
-    names = dict(zip(found, map(isa.short_name, isa.demangled(list(found)))))
+    full_names = dict(zip(found, isa.demangled(list(found))))
+    names = {name: isa.short_name(full) for name, full in full_names.items()}
     for name, fields in sorted(found.items(), key=lambda item: names[item[0]]):
         number = lambda key, fields=fields: int(fields.get(key, 0))
         loop = isa.matrix_loop(bodies.get(name, []))
@@ -166,7 +171,7 @@ def report(path, rows):
             continue
         if not loop and not names[name].startswith("mfma"):
             continue
-        lds = lds or tile_lds_bytes(names[name])
+        lds = lds or tile_lds_bytes(full_names[name])
         registers = max(number("vgpr_count"), 1)  # accumulation registers included
         block_waves = max(1, number("max_flat_workgroup_size") // 64)
         by_registers = REGISTERS // (-(-registers // 8) * 8) * SIMDS // block_waves

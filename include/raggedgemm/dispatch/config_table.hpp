@@ -153,6 +153,14 @@ constexpr const ConfigRow& config_row(index_t row) {
   return config_table[static_cast<std::size_t>(row)];
 }
 
+/// The config that the row's kernel is instantiated with. Rows of several chips of one platform may
+/// differ in nothing else, and each kernel is wanted for its own chip only.
+constexpr TileConfig tile_of(const ConfigRow& row) {
+  TileConfig tile = row.config;
+  if (tile.engine == EngineId::mfma) tile.arch = row.arch;
+  return tile;
+}
+
 constexpr Platform platform_of(Arch arch) {
   switch (arch) {
     case Arch::host: return Platform::host;

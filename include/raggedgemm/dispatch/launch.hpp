@@ -264,7 +264,7 @@ struct KernelOn<runtime::gpu::platform, Config, VariantType, TypesType, Epilogue
 /// The entry of one row; instantiates its kernel.
 template <Platform Where, index_t Row, class VariantType, class TypesType, class EpilogueType>
 KernelEntry kernel_entry() noexcept {
-  constexpr TileConfig tile = config_row(Row).config;
+  constexpr TileConfig tile = tile_of(config_row(Row));
   using Kernel = typename KernelOn<Where, config<tile>, VariantType, TypesType, EpilogueType>::type;
   KernelEntry entry;
   entry.row = Row;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "raggedgemm/base/index.hpp"
+#include "raggedgemm/platform/arch.hpp"
 #include "raggedgemm/problem/problem.hpp"
 
 namespace raggedgemm {
@@ -36,7 +37,8 @@ struct TileConfig {
   index_t supergroup = 1;           ///< tiles across a band of the tile order
   index_t tiles_at_once = 1;        ///< tma_wgmma: 2 gives each consumer group a tile of its own
 
-  bool swapped = false;  ///< tma_wgmma: tile columns take WGMMA's 64-row side, rows the other
+  bool swapped = false;    ///< tma_wgmma: tile columns take WGMMA's 64-row side, rows the other
+  Arch arch = Arch::host;  ///< mfma: the one that the kernel is compiled for; the row's (tile_of)
 
   constexpr bool operator==(const TileConfig&) const = default;
 };

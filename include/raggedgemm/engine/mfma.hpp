@@ -315,7 +315,7 @@ struct Mfma {
 
   struct Prepared {};
   static constexpr std::size_t shared_bytes = Block::shared_bytes;
-  static constexpr bool compiled_here = arch::cdna::compiled_here(shared_bytes);
+  static constexpr bool compiled_here = arch::cdna::compiled_here(tile.arch, shared_bytes);
 
   static Status prepare(const Arguments&, Prepared&) noexcept { return {}; }
 

@@ -5,6 +5,7 @@
 
 #include "raggedgemm/arch/gfx942/matrix.hpp"
 #include "raggedgemm/arch/gfx950/matrix.hpp"
+#include "raggedgemm/platform/arch.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
@@ -18,13 +19,19 @@ namespace native = arch::gfx942;
 namespace native = arch::gfx950;
 #endif
 
-/// Whether this pass is the host's or a chip's that holds `shared_bytes` of shared memory.
-constexpr bool compiled_here(std::size_t shared_bytes) {
-#if !defined(__HIP_DEVICE_COMPILE__) || defined(__gfx942__) || defined(__gfx950__)
-  return shared_bytes <= static_cast<std::size_t>(native::shared_capacity_bytes);
+/// Whether this pass is the host's, or that of the chip that the kernel is for, with as much shared
+/// memory.
+constexpr bool compiled_here(Arch arch, std::size_t shared_bytes) {
+#if !defined(__HIP_DEVICE_COMPILE__)
+  const bool own = arch == Arch::gfx942 || arch == Arch::gfx950;
+#elif defined(__gfx942__)
+  const bool own = arch == Arch::gfx942;
+#elif defined(__gfx950__)
+  const bool own = arch == Arch::gfx950;
 #else
-  return false && shared_bytes != 0;
+  const bool own = false && arch == Arch::host;
 #endif
+  return own && shared_bytes <= static_cast<std::size_t>(native::shared_capacity_bytes);
 }
 
 }  // namespace arch::cdna
