@@ -89,18 +89,22 @@ class Block {
   }
 
   /// f(row, col, chunk) for every chunk of this lane that begins inside rows x cols.
-  ///
-  /// One copy of f's code in a loop that stays rolled: the chunk of each turn is selected out of
-  /// the registers. f is large, and unrolled it was most of the kernel's code.
   template <class F>
   RG_DEVICE void for_each_chunk(index_t rows, index_t cols, const F& f) {
+    constexpr auto all = std::make_integer_sequence<index_t, chunks>{};
+#if RG_PLATFORM_HIP
+    for_chunks(rows, cols, f, all);
+#else
+    // One copy of f's code in a loop that stays rolled, the chunk of each turn selected out of the
+    // registers: f is large, and unrolled it was most of the kernel's code. (clang 22 would keep
+    // the accumulator in scratch memory.)
     RG_NO_UNROLL
     for (index_t turn = 0; turn < chunks; ++turn) {
       const index_t row = Map::row(lane(), turn / Map::chunks_per_lane);
       const index_t col = Map::col(lane(), turn % Map::chunks_per_lane);
-      if (row < rows && col < cols)
-        f(row, col, select(turn, std::make_integer_sequence<index_t, chunks>{}));
+      if (row < rows && col < cols) f(row, col, select(turn, all));
     }
+#endif
   }
 
  private:
@@ -112,6 +116,20 @@ class Block {
     ((I == turn ? void(chosen = acc_[I / Map::chunks_per_lane][I % Map::chunks_per_lane]) : void()),
      ...);
     return chosen;
+  }
+
+  template <class F, index_t... I>
+  RG_DEVICE void for_chunks(index_t rows,
+                            index_t cols,
+                            const F& f,
+                            std::integer_sequence<index_t, I...>) {
+    (for_chunk<I / Map::chunks_per_lane, I % Map::chunks_per_lane>(rows, cols, f), ...);
+  }
+  template <index_t I, index_t J, class F>
+  RG_DEVICE void for_chunk(index_t rows, index_t cols, const F& f) {
+    const index_t row = Map::row(lane(), I);
+    const index_t col = Map::col(lane(), J);
+    if (row < rows && col < cols) f(row, col, acc_[I][J]);
   }
 
   T* a_;  // [block_k][block_m + pad] shared
