@@ -51,8 +51,8 @@ PASSES = {
     ("32x32x8", "f16"): 8, ("32x32x8", "bf16"): 8, ("16x16x16", "f16"): 4, ("16x16x16", "bf16"): 4,
     ("32x32x16", "f16"): 8, ("32x32x16", "bf16"): 8, ("16x16x32", "f16"): 4, ("16x16x32", "bf16"): 4,
 }
-WORDS = {"b32": 4, "b64": 8, "b96": 12, "b128": 16, "u8": 1, "u16": 2, "b8": 1, "b16": 2,
-         "u8_d16": 1, "u8_d16_hi": 1, "u16_d16": 2, "u16_d16_hi": 2, "b16_d16_hi": 2}
+WORDS = {"b8": 1, "u8": 1, "i8": 1, "b16": 2, "u16": 2, "i16": 2, "b32": 4, "b64": 8, "b96": 12,
+         "b128": 16}
 DWORDS = {"ubyte": 1, "sbyte": 1, "ushort": 2, "sshort": 2, "short": 2, "byte": 1, "dword": 4,
           "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}
 
@@ -74,7 +74,7 @@ def lds_bytes(opcode):
     width = re.match(r"ds_(read|write)(?:2(?:st64)?)?_(?:addtid_)?((?:b|u|i)\d+)", opcode)
     if not width:
         sys.exit(f"isa_report.py: the width of {opcode} is not in its table")
-    size = WORDS[width.group(2).replace("i", "u")] * twice
+    size = WORDS[width.group(2)] * twice
     return (size, 0) if width.group(1) == "read" else (0, size)
 
 
