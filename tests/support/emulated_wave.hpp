@@ -23,8 +23,6 @@ class EmulatedWave {
   using index_t = raggedgemm::index_t;
   using offset_t = raggedgemm::offset_t;
   static constexpr index_t lanes = Lanes;
-  using Count = offset_t;
-  static constexpr index_t groups_per_lane = 1;
 
   static index_t lane() { return state().current; }
 
@@ -132,13 +130,6 @@ class EmulatedWave {
     s.current = me;
     return slots;
   }
-};
-
-/// The same with 32-bit counts and several groups a lane.
-template <raggedgemm::index_t Lanes, raggedgemm::index_t GroupsPerLane>
-struct EmulatedDecodingWave : EmulatedWave<Lanes> {
-  using Count = std::uint32_t;
-  static constexpr raggedgemm::index_t groups_per_lane = GroupsPerLane;
 };
 
 }  // namespace support

@@ -249,8 +249,7 @@ struct TmaWgmma {
   /// in each lane, because a tile of a small group is multiplied faster than one lane decodes.
   static RG_DEVICE RG_FORCE_INLINE void decode_tiles(const Arguments& arguments, Shared& shared) {
     constexpr index_t row_step = swapped ? n_step : tile.block_m;
-    using DecodingWave = arch::simt::DecodingWave;
-    typename VariantType::template Decoder<tile.block_m, tile.block_n, DecodingWave, row_step>
+    typename VariantType::template Decoder<tile.block_m, tile.block_n, Wave, row_step, DecodingWalk>
         decoder(arguments);
     RingPosition<work_slots> at;
     offset_t first = blockIdx.x;
@@ -261,6 +260,7 @@ struct TmaWgmma {
       const index_t turn_of_lane = min_of(Wave::lane(), width - 1);
       const bool more = decoder.decode_each(first + turn_of_lane * offset_t{gridDim.x}, work);
       const std::uint64_t tiles_left = Wave::ballot(more);
+      RG_NO_UNROLL
       for (index_t turn = 0; turn < width; ++turn) {
         shared.work_empty[at.slot].wait(at.parity ^ 1);
         if (Wave::lane() == turn) {
@@ -341,6 +341,7 @@ struct TmaWgmma {
       const index_t box = Wave::lane();
       const index_t box_row = box < whole ? box * a_box : whole * a_box + (box - whole) * rest_box;
       const index_t bytes = (whole * a_box + rests * rest_box) * a_row_bytes + b_bytes;
+      RG_NO_UNROLL
       for (index_t k = static_cast<index_t>(work.k_begin); k < k_end; k += tile.block_k) {
         Barrier& full = shared.full[at.slot];
         shared.empty[at.slot].wait(at.parity ^ 1);
@@ -461,6 +462,7 @@ struct TmaWgmma {
     const index_t tail = ragged_depth ? k_extent % tile.block_k : 0;
     const index_t steps = ragged_depth ? k_extent / tile.block_k : ceil_div(k_extent, tile.block_k);
     index_t previous = 0;  // stage of the step before
+    RG_NO_UNROLL
     for (index_t step = 0; step < steps; ++step) {
       shared.full[at.slot].wait(at.parity);
       multiply_stage<Cols, tile.block_k / depth_of_one>(acc, shared, at.slot, group, step > 0);

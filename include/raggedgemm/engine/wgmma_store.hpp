@@ -99,16 +99,10 @@ class WgmmaStore {
                                             const Arguments& arguments,
                                             const EpilogueType& epilogue,
                                             index_t at) {
-    constexpr auto rounds = std::make_integer_sequence<index_t, ceil_div(pieces, round_pieces)>{};
-    const bool is_zero = work.k_extent == 0;  // nothing was multiplied: acc was never written
-    if (is_zero && output_.has_c)
-      store_zero_rounds<true>(acc, work, arguments, epilogue, at);
-    else if (is_zero)
-      store_zero_rounds<false>(acc, work, arguments, epilogue, at);
-    else if (output_.has_c)
-      store_rounds<true>(acc, work, arguments, epilogue, at, rounds);
+    if constexpr (staged)
+      store_rounds(acc, work, arguments, epilogue, at);
     else
-      store_rounds<false>(acc, work, arguments, epilogue, at, rounds);
+      store_from_registers(acc, work, Store(arguments, work, epilogue), at);
   }
 
   /// Returns when all stores have been made.
@@ -130,32 +124,7 @@ class WgmmaStore {
   static constexpr index_t round_pieces = buffers >= 4 && pieces % 2 == 0 ? 2 : 1;
   static constexpr index_t round_buffers = buffers / round_pieces;
 
-  /// A fold, not a loop: nvcc 13.0 left the loop rolled, and the accumulator in local memory.
-  template <bool HasC, index_t... Rounds>
-  RG_DEVICE RG_FORCE_INLINE void store_rounds(const Atom& acc,
-                                              const Work& work,
-                                              const Arguments& arguments,
-                                              const EpilogueType& epilogue,
-                                              index_t at,
-                                              std::integer_sequence<index_t, Rounds...>) {
-    constexpr auto in_round = std::make_integer_sequence<index_t, round_pieces>{};
-    (store_round<HasC, false, Rounds * round_pieces>(
-         acc, work, arguments, epilogue, at, Rounds * round_pieces, in_round),
-     ...);
-  }
-
-  /// The same for a product of zero, which takes nothing of the accumulator: a loop.
-  template <bool HasC>
-  RG_DEVICE RG_FORCE_INLINE void store_zero_rounds(const Atom& acc,
-                                                   const Work& work,
-                                                   const Arguments& arguments,
-                                                   const EpilogueType& epilogue,
-                                                   index_t at) {
-    constexpr auto in_round = std::make_integer_sequence<index_t, round_pieces>{};
-#pragma unroll 1
-    for (index_t first = 0; first < pieces; first += round_pieces)
-      store_round<HasC, true, 0>(acc, work, arguments, epilogue, at, first, in_round);
-  }
+  static constexpr index_t rounds = ceil_div(pieces, round_pieces);
 
   static RG_DEVICE RG_FORCE_INLINE index_t piece_begin_row(index_t piece, index_t at) {
     return Swapped ? piece * side : at;
@@ -163,38 +132,67 @@ class WgmmaStore {
   static RG_DEVICE RG_FORCE_INLINE index_t piece_begin_col(index_t piece, index_t at) {
     return Swapped ? at : piece * side;
   }
+  static RG_DEVICE RG_FORCE_INLINE bool is_outside(const Work& work, index_t piece, index_t at) {
+    return piece_begin_row(piece, at) >= work.rows || piece_begin_col(piece, at) >= work.cols;
+  }
 
-  /// `First` of the accumulator's pieces; `first` of the tile's.
-  template <bool HasC, bool Zero, index_t First, index_t... I>
-  RG_DEVICE RG_FORCE_INLINE void store_round(const Atom& acc,
-                                             const Work& work,
-                                             const Arguments& arguments,
-                                             const EpilogueType& epilogue,
-                                             index_t at,
-                                             index_t first,
-                                             std::integer_sequence<index_t, I...>) {
-    if (piece_begin_row(first, at) >= work.rows || piece_begin_col(first, at) >= work.cols) return;
-    if constexpr (!staged) {
-      (store_from_registers<Zero, First + I>(
-           acc, work, Store(arguments, work, epilogue), at, first + I),
-       ...);
-    } else {
+  /// A rolled loop around everything that takes nothing of the accumulator: a call between other
+  /// kernels waits for each new line of instructions.
+  RG_DEVICE RG_FORCE_INLINE void store_rounds(const Atom& acc,
+                                              const Work& work,
+                                              const Arguments& arguments,
+                                              const EpilogueType& epilogue,
+                                              index_t at) {
+    constexpr auto every_round = std::make_integer_sequence<index_t, rounds>{};
+#pragma unroll 1
+    for (index_t round = 0; round < rounds; ++round) {
+      const index_t first = round * round_pieces;
+      const index_t end = min_of(first + round_pieces, pieces);
+      if (is_outside(work, first, at)) return;
       if (has_boxes && issues()) arch::sm90::wait_stores_read<round_buffers - 1>();
       arch::sm90::named_barrier<lanes>(barrier_);  // the buffers are free
-      if constexpr (HasC) {
-        (load_c(work, Store(arguments, work, epilogue), at, first + I, buffer(I)), ...);
+      if (output_.has_c) {
+#pragma unroll 1
+        for (index_t piece = first; piece < end; ++piece)
+          load_c(work, Store(arguments, work, epilogue), at, piece, buffer(piece - first));
         arch::sm90::named_barrier<lanes>(barrier_);  // C is there
+        stage_round<true>(acc, work, Store(arguments, work, epilogue), at, round, every_round);
+      } else {
+        stage_round<false>(acc, work, Store(arguments, work, epilogue), at, round, every_round);
       }
-      (stage<HasC, Zero, First + I>(
-           acc, work, Store(arguments, work, epilogue), at, first + I, buffer(I)),
-       ...);
       arch::sm90::fence_shared_for_async_proxy();
       arch::sm90::named_barrier<lanes>(barrier_);  // the pieces are whole
-      (hand_over(work, arguments, epilogue, at, first + I, buffer(I)), ...);
+#pragma unroll 1
+      for (index_t piece = first; piece < end; ++piece)
+        hand_over(work, arguments, epilogue, at, piece, buffer(piece - first));
       // A batch for every round, empty or not: batches are counted to know when a buffer is free.
       if (has_boxes && issues()) arch::sm90::commit_stores();
       if (++round_ == round_buffers) round_ = 0;
     }
+  }
+
+  /// Registers have no run-time index: one branch for each round.
+  template <bool HasC, index_t... Rounds>
+  RG_DEVICE RG_FORCE_INLINE void stage_round(const Atom& acc,
+                                             const Work& work,
+                                             const Store& store,
+                                             index_t at,
+                                             index_t round,
+                                             std::integer_sequence<index_t, Rounds...>) {
+    ((round == Rounds
+          ? stage_pieces<HasC, Rounds * round_pieces>(
+                acc, work, store, at, std::make_integer_sequence<index_t, round_pieces>{})
+          : void()),
+     ...);
+  }
+
+  template <bool HasC, index_t First, index_t... I>
+  RG_DEVICE RG_FORCE_INLINE void stage_pieces(const Atom& acc,
+                                              const Work& work,
+                                              const Store& store,
+                                              index_t at,
+                                              std::integer_sequence<index_t, I...>) {
+    (stage<HasC, First + I>(acc, work, store, at, buffer(I)), ...);
   }
 
   /// Sends a piece to memory: by the copy engine, or row by row.
@@ -204,9 +202,9 @@ class WgmmaStore {
                                            index_t at,
                                            index_t piece,
                                            std::uint32_t buffer) {
+    if (is_outside(work, piece, at)) return;
     const index_t row = piece_begin_row(piece, at);
     const index_t col = piece_begin_col(piece, at);
-    if (row >= work.rows || col >= work.cols) return;
     // A box that holds a row's end inside 16 bytes goes by lanes, too (OutputMap::whole_units).
     if (has_boxes && output_.usable && (ClipsRows || row + side <= work.rows) &&
         (output_.whole_units || col + side <= work.cols)) {
@@ -227,6 +225,12 @@ class WgmmaStore {
   /// Shared address of the i-th buffer of this round.
   [[nodiscard]] RG_DEVICE RG_FORCE_INLINE std::uint32_t buffer(index_t i) const {
     return staging_ + static_cast<std::uint32_t>((round_ * round_pieces + i) * piece_bytes);
+  }
+
+  /// Where nothing was multiplied, the accumulator was never written. (Clearing it would make ptxas
+  /// serialise every multiply.)
+  static RG_DEVICE RG_FORCE_INLINE float product(const Work& work, float acc) {
+    return work.k_extent == 0 ? 0.0F : acc;
   }
 
   /// Two elements of the accumulator after the epilogue: neighbours of a row, or of a column if
@@ -276,16 +280,12 @@ class WgmmaStore {
 
   /// Lays out one piece, finished, in shared memory; C is there before, where the call has one: a
   /// lane reads its own elements, and a warp writes where it has read.
-  template <bool HasC, bool Zero, index_t Piece>
-  static RG_DEVICE RG_FORCE_INLINE void stage(const Atom& acc,
-                                              const Work& work,
-                                              const Store& store,
-                                              index_t at,
-                                              index_t piece,
-                                              std::uint32_t buffer) {
-    const index_t row = piece_begin_row(piece, at);
-    const index_t col = piece_begin_col(piece, at);
-    if (row >= work.rows || col >= work.cols) return;
+  template <bool HasC, index_t Piece>
+  static RG_DEVICE RG_FORCE_INLINE void stage(
+      const Atom& acc, const Work& work, const Store& store, index_t at, std::uint32_t buffer) {
+    if (is_outside(work, Piece, at)) return;
+    const index_t row = piece_begin_row(Piece, at);
+    const index_t col = piece_begin_col(Piece, at);
     const std::uint32_t base = staged_address(buffer, piece_row(0), piece_col(0));
     const auto pair = [&](index_t elem) {
       const index_t e = Piece * piece_elems + elem;
@@ -295,7 +295,7 @@ class WgmmaStore {
                             store,
                             row + piece_row(elem),
                             col + piece_col(elem),
-                            {{Zero ? 0.0F : acc[e], Zero ? 0.0F : acc[e + 1]}},
+                            {{product(work, acc[e]), product(work, acc[e + 1])}},
                             c);
     };
     if constexpr (half_float)
@@ -447,15 +447,18 @@ class WgmmaStore {
         });
   }
 
-  template <bool Zero, index_t Piece>
-  static RG_DEVICE RG_FORCE_INLINE void store_from_registers(
-      const Atom& acc, const Work& work, const Store& store, index_t at, index_t piece) {
+  static RG_DEVICE RG_FORCE_INLINE void store_from_registers(const Atom& acc,
+                                                             const Work& work,
+                                                             const Store& store,
+                                                             index_t at) {
+    const index_t first_row = piece_begin_row(0, at);
+    const index_t first_col = piece_begin_col(0, at);
     RG_UNROLL
-    for (index_t elem = 0; elem < elems_of<Piece>; ++elem) {
-      const index_t row = piece_begin_row(piece, at) + piece_row(elem);
-      const index_t col = piece_begin_col(piece, at) + piece_col(elem);
+    for (index_t elem = 0; elem < Cols / 2; ++elem) {
+      const index_t row = first_row + piece_row(elem);
+      const index_t col = first_col + piece_col(elem);
       if (row < work.rows && col < work.cols)
-        store(row, col, Chunk<float, 1>{{Zero ? 0.0F : acc[Piece * piece_elems + elem]}});
+        store(row, col, Chunk<float, 1>{{product(work, acc[elem])}});
     }
   }
 

@@ -15,7 +15,11 @@ struct Batch {
 
   /// Decodes tile ids, in increasing order, to work. All lanes of a wave call together.
   /// Tiles have at most BlockM rows; with a RowStep below BlockM they are about equal.
-  template <index_t BlockM, index_t BlockN, class Wave, index_t RowStep = BlockM>
+  template <index_t BlockM,
+            index_t BlockN,
+            class Wave,
+            index_t RowStep = BlockM,
+            class Walk = AnyWalk>
   class Decoder {
    public:
     RG_EXEC_CHECK_DISABLE
@@ -23,7 +27,7 @@ struct Batch {
         : arguments_(arguments),
           cut_(RowCut::of(arguments.rows, BlockM, RowStep)),
           tile_cols_(static_cast<index_t>(ceil_div(arguments.cols, offset_t{BlockN}))),
-          instance_count_(arguments.instances.count()) {
+          instance_count_(Walk::one_instance ? 1 : arguments.instances.count()) {
       enter_instance();
     }
 
@@ -69,7 +73,8 @@ struct Batch {
       work.row_begin = offset_t{where.row} * cut_.rows;
       work.col_begin = offset_t{where.col} * BlockN;
       work.k_begin = 0;
-      if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(instance_);
+      if (!Walk::one_instance && arguments_.instances.rank > 0)
+        work.outer = arguments_.instances.offsets(instance_);
       work.is_tail = batch >= live_;
       work.k_extent = work.is_tail ? 0 : arguments_.depth;
       work.rows =
@@ -82,8 +87,9 @@ struct Batch {
       live_ = arguments_.slabs;
       if (arguments_.groups.kind != GroupKind::none && arguments_.tail != Tail::compute) {
         Groups groups = arguments_.groups;
-        groups.first_entry += arguments_.instances.offsets(instance_).groups;
-        live_ = GroupCursor<Wave>(groups, arguments_.slabs).total();
+        if (!Walk::one_instance)
+          groups.first_entry += arguments_.instances.offsets(instance_).groups;
+        live_ = GroupCursor<Wave, Walk>(groups, arguments_.slabs).total();
       }
       written_ = arguments_.tail == Tail::keep ? live_ : arguments_.slabs;
     }

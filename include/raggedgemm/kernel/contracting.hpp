@@ -14,7 +14,11 @@ struct Contracting {
   static constexpr Variant variant = Variant::contracting;
 
   /// Decodes tile ids, in increasing order, to work. All lanes of a wave call together.
-  template <index_t BlockM, index_t BlockN, class Wave, index_t RowStep = BlockM>
+  template <index_t BlockM,
+            index_t BlockN,
+            class Wave,
+            index_t RowStep = BlockM,
+            class Walk = AnyWalk>
   class Decoder {
    public:
     RG_EXEC_CHECK_DISABLE
@@ -57,7 +61,8 @@ struct Contracting {
       work.k_extent = at.extent;
       work.rows = static_cast<index_t>(min_of(offset_t{BlockM}, arguments_.rows - work.row_begin));
       work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
-      if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(at.instance);
+      if (!Walk::one_instance && arguments_.instances.rank > 0)
+        work.outer = arguments_.instances.offsets(at.instance);
       work.is_tail = false;
     }
 
@@ -73,7 +78,7 @@ struct Contracting {
     }
 
     const Arguments& arguments_;
-    GroupCursor<Wave> cursor_;
+    GroupCursor<Wave, Walk> cursor_;
     index_t tile_rows_;
     index_t tile_cols_;
   };

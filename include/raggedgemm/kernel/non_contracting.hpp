@@ -15,7 +15,11 @@ struct NonContracting {
 
   /// Decodes tile ids, in increasing order, to work. All lanes of a wave call together.
   /// Tiles have at most BlockM rows; with a RowStep below BlockM they are about equal in a group.
-  template <index_t BlockM, index_t BlockN, class Wave, index_t RowStep = BlockM>
+  template <index_t BlockM,
+            index_t BlockN,
+            class Wave,
+            index_t RowStep = BlockM,
+            class Walk = AnyWalk>
   class Decoder {
    public:
     RG_EXEC_CHECK_DISABLE
@@ -59,7 +63,8 @@ struct NonContracting {
       work.k_extent = at.is_tail ? 0 : arguments_.depth;
       work.rows = static_cast<index_t>(min_of(offset_t{cut.rows}, at.extent - row));
       work.cols = static_cast<index_t>(min_of(offset_t{BlockN}, arguments_.cols - work.col_begin));
-      if (arguments_.instances.rank > 0) work.outer = arguments_.instances.offsets(at.instance);
+      if (!Walk::one_instance && arguments_.instances.rank > 0)
+        work.outer = arguments_.instances.offsets(at.instance);
       work.is_tail = at.is_tail;
     }
 
@@ -77,7 +82,7 @@ struct NonContracting {
     }
 
     const Arguments& arguments_;
-    GroupCursor<Wave> cursor_;
+    GroupCursor<Wave, Walk> cursor_;
     index_t tile_cols_;
   };
 

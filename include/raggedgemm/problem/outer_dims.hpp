@@ -27,12 +27,14 @@ struct OuterDims {
 
   [[nodiscard]] RG_HOST_DEVICE constexpr offset_t count() const {
     offset_t product = 1;
+    RG_NO_UNROLL
     for (index_t i = 0; i < rank; ++i) product *= extent[i];
     return product;
   }
 
   /// Whether some dimension has rows of the group description of its own.
   [[nodiscard]] RG_HOST_DEVICE constexpr bool has_groups() const {
+    RG_NO_UNROLL
     for (index_t i = 0; i < rank; ++i)
       if (stride[i].groups != 0) return true;
     return false;
@@ -41,6 +43,7 @@ struct OuterDims {
   /// Rows of the group description that these dimensions tell apart.
   [[nodiscard]] RG_HOST_DEVICE constexpr offset_t group_rows() const {
     offset_t rows = 1;
+    RG_NO_UNROLL
     for (index_t i = 0; i < rank; ++i)
       if (stride[i].groups != 0) rows *= extent[i];
     return rows;
@@ -49,6 +52,7 @@ struct OuterDims {
   /// Where row `row` of them starts, in entries.
   [[nodiscard]] RG_HOST_DEVICE constexpr offset_t group_row(offset_t row) const {
     offset_t at = 0;
+    RG_NO_UNROLL
     for (index_t i = rank - 1; i >= 0; --i) {
       if (stride[i].groups == 0) continue;
       const offset_t next = row / extent[i];
@@ -60,6 +64,7 @@ struct OuterDims {
 
   [[nodiscard]] RG_HOST_DEVICE constexpr OuterOffsets offsets(offset_t index) const {
     OuterOffsets sum;
+    RG_NO_UNROLL
     for (index_t i = rank - 1; i >= 0; --i) {
       const offset_t next = index / extent[i];
       const offset_t at = index - next * extent[i];

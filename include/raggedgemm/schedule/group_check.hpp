@@ -43,11 +43,13 @@ RG_HOST_DEVICE void check_groups(const Groups& description,
   const offset_t segment_rows = segments.group_rows();
   const offset_t rows =
       description.kind == GroupKind::none ? 0 : instances.group_rows() * segment_rows;
+  RG_NO_UNROLL
   for (offset_t row = 0; row < rows; ++row) {
     Groups groups = description;
     groups.first_entry +=
         instances.group_row(row / segment_rows) + segments.group_row(row % segment_rows);
     offset_t sum = 0;
+    RG_NO_UNROLL
     for (offset_t window = 0; window < groups.count; window += Wave::lanes) {
       const offset_t group = window + Wave::lane();
       const bool in_range = group < groups.count;

@@ -3,6 +3,8 @@
 // moving forward only, a window of sizes at a time: any number of groups, no shared memory.
 #pragma once
 
+#include <cstdint>
+
 #include "raggedgemm/base/index.hpp"
 #include "raggedgemm/problem/group_sizes.hpp"
 #include "raggedgemm/problem/outer_dims.hpp"
@@ -28,19 +30,33 @@ struct OneTilePerGroup {
   }
 };
 
+/// What a cursor may take for granted of its call: nothing.
+struct AnyWalk {
+  using Count = offset_t;  ///< holds every extent, group and tile number
+  /// Neighbouring groups of a window that a lane holds.
+  static constexpr index_t groups_per_lane = 1;
+  static constexpr bool one_instance = false;  ///< no outer dimensions
+};
+
+/// For a warp that decodes while others wait: 32-bit numbers halve the instructions, and one warp
+/// alone runs an instruction in four or five cycles.
+struct DecodingWalk {
+  using Count = std::uint32_t;
+  static constexpr index_t groups_per_lane = 8;
+  static constexpr bool one_instance = true;
+};
+
 /// Walks groups forward, one instance after the other, each with its groups and its tail. All lanes
 /// of the wave call every member together and get the same answer.
 ///
-/// `Wave::Count` holds every extent, group and tile number; 32 bits where the caller knows that
-/// they do, which halves the instructions. A lane holds `Wave::groups_per_lane` neighbouring groups
-/// of a window: one warp alone runs an instruction in four or five cycles, and the first tile of a
-/// block waits for all windows up to its group. Guarantees: sizes are clamped to [0, extent - sum
-/// before], so ranges never leave [0, extent) whatever the sizes say, and whether or not they
-/// change while the cursor walks. Cost: one trip to memory and two wave scans a window.
-template <class Wave>
+/// Guarantees: sizes are clamped to [0, extent - sum before], so ranges never leave [0, extent)
+/// whatever the sizes say, and whether or not they change while the cursor walks. Cost: one trip to
+/// memory and two wave scans a window; the first tile of a block waits for all windows up to its
+/// group.
+template <class Wave, class Walk = AnyWalk>
 class GroupCursor {
-  using Count = typename Wave::Count;
-  static constexpr index_t per_lane = Wave::groups_per_lane;
+  using Count = typename Walk::Count;
+  static constexpr index_t per_lane = Walk::groups_per_lane;
   static constexpr offset_t largest_count =
       sizeof(Count) == 4 ? offset_t{0x7FFFFFFF} : offset_t{1} << 62;
 
@@ -66,7 +82,7 @@ class GroupCursor {
         shard_begin_(static_cast<Count>(shard_begin)),
         shard_end_(static_cast<Count>(min_of(shard_begin + shard_groups, groups.count))),
         instances_(&instances),
-        instance_count_(instances.count()),
+        instance_count_(Walk::one_instance ? 1 : instances.count()),
         first_entry_(groups.first_entry) {}
 
   /// Finds the group of `tile`; tiles must not decrease from call to call.
@@ -151,7 +167,7 @@ class GroupCursor {
 
   /// Goes past the tail of this instance; false when it is the last one.
   RG_HOST_DEVICE bool next_instance(Count tail_tiles) {
-    if (instance_ + 1 >= instance_count_) return false;
+    if (Walk::one_instance || instance_ + 1 >= instance_count_) return false;
     ++instance_;
     groups_.first_entry = first_entry_ + instances_->offsets(instance_).groups;
     next_group_ = 0;

@@ -64,14 +64,20 @@ std::vector<Work> decode_in_wave(const Arguments& arguments, offset_t blocks) {
   return all;
 }
 
+struct TwoGroupsALane : DecodingWalk {
+  static constexpr index_t groups_per_lane = 2;
+};
+
 /// The same with a tile of each lane's own, two groups a lane, and rows cut about equally.
 template <class VariantType, index_t Lanes>
 std::vector<Work> decode_each_in_wave(const Arguments& arguments, offset_t blocks) {
-  using Wave = EmulatedDecodingWave<Lanes, 2>;
+  using Wave = EmulatedWave<Lanes>;
+  using Decoder =
+      typename VariantType::template Decoder<block_m, block_n, Wave, row_step, TwoGroupsALane>;
   std::vector<Work> all;
   for (offset_t block = 0; block < blocks; ++block) {
     Wave::run([&](index_t lane) {
-      typename VariantType::template Decoder<block_m, block_n, Wave, row_step> decoder(arguments);
+      Decoder decoder(arguments);
       RoundRobin tiles(block + lane * blocks, Lanes * blocks);
       for (bool more = true; more;) {
         Work work;

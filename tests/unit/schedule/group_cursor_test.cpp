@@ -57,7 +57,7 @@ bool same(const GroupPosition& a, const GroupPosition& b) {
 }
 
 /// Walks tiles `first`, `first` + step, …; what differs from the plain scan, or nothing.
-template <class Wave>
+template <class Wave, class Walk = AnyWalk>
 std::string walk(const Groups& groups,
                  const std::vector<Range>& ranges,
                  offset_t extent,
@@ -65,7 +65,7 @@ std::string walk(const Groups& groups,
                  offset_t first,
                  offset_t step,
                  int at_most) {
-  GroupCursor<Wave> cursor(groups, extent);
+  GroupCursor<Wave, Walk> cursor(groups, extent);
   for (offset_t tile = first; at_most-- > 0; tile += step) {
     GroupPosition got;
     GroupPosition needed;
@@ -98,7 +98,7 @@ std::string walk_emulated(const Groups& groups,
 }
 
 /// The same for seek_each(): a lane takes every `Lanes`-th tile.
-template <class Wave>
+template <class Wave, class Walk = AnyWalk>
 std::string walk_each(const Groups& groups,
                       const std::vector<Range>& ranges,
                       offset_t extent,
@@ -106,7 +106,7 @@ std::string walk_each(const Groups& groups,
                       offset_t first,
                       offset_t step,
                       int at_most) {
-  GroupCursor<Wave> cursor(groups, extent);
+  GroupCursor<Wave, Walk> cursor(groups, extent);
   std::string text;
   bool more = true;  // in any lane
   for (offset_t tile = first + Wave::lane() * step; more && at_most-- > 0;
@@ -185,7 +185,8 @@ TEST_CASE("GroupCursor agrees with a plain scan in waves of 32 and 64 lanes", "[
 }
 
 TEST_CASE("GroupCursor counts in 32 bits, with several groups a lane", "[schedule][host]") {
-  using Wave = EmulatedDecodingWave<32, 8>;
+  using Wave = EmulatedWave<32>;
+  using Walk = DecodingWalk;
   for (std::uint64_t seed = 1; seed <= 250; ++seed) {
     Random random(seed);
     const offset_t extent = random.one_in(5) ? offset_t{0x7FFFFF00} : random.between(0, 900);
@@ -209,9 +210,9 @@ TEST_CASE("GroupCursor counts in 32 bits, with several groups a lane", "[schedul
     for (const Groups& groups : {Groups(GroupSizes(narrow.data(), count)),    // independent loads
                                  Groups(GroupSizes(sizes.data(), count))}) {  // the short loop
       Wave::run([&](index_t lane) {
-        std::string mine = walk<Wave>(groups, ranges, extent, with_tail, first, step, 40);
-        mine += walk_each<Wave>(groups, ranges, extent, with_tail, first, step, 8);
-        if (GroupCursor<Wave>(groups, extent).total() != covered(ranges)) mine += " total";
+        std::string mine = walk<Wave, Walk>(groups, ranges, extent, with_tail, first, step, 40);
+        mine += walk_each<Wave, Walk>(groups, ranges, extent, with_tail, first, step, 8);
+        if (GroupCursor<Wave, Walk>(groups, extent).total() != covered(ranges)) mine += " total";
         if (!mine.empty()) text = "lane " + std::to_string(lane) + ", " + mine;
       });
     }

@@ -30,8 +30,6 @@ RG_DEVICE RG_FORCE_INLINE index_t block_lane() {
 
 struct Wave {
   static constexpr index_t lanes = wave_lanes;
-  using Count = offset_t;  ///< of a GroupCursor, as is the next
-  static constexpr index_t groups_per_lane = 1;
 
   static RG_DEVICE index_t lane() { return block_lane() % lanes; }
 

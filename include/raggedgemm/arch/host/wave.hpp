@@ -13,8 +13,6 @@ namespace arch::host {
 
 struct Wave {
   static constexpr index_t lanes = 1;
-  using Count = offset_t;  ///< of a GroupCursor, as is the next
-  static constexpr index_t groups_per_lane = 1;
   static index_t lane() { return 0; }
   static std::uint64_t ballot(bool predicate) { return predicate ? 1 : 0; }
   static index_t last_set(std::uint64_t) { return 0; }

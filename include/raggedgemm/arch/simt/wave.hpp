@@ -20,8 +20,6 @@ namespace arch::simt {
 template <index_t Lanes>
 struct Wave {
   static constexpr index_t lanes = Lanes;
-  using Count = offset_t;  ///< of a GroupCursor, as is the next
-  static constexpr index_t groups_per_lane = 1;
 
   static RG_DEVICE index_t lane() { return static_cast<index_t>(threadIdx.x % Lanes); }
 
@@ -102,12 +100,6 @@ struct Wave {
         __shfl_up_sync(0xFFFFFFFFU, static_cast<Shuffled>(value), static_cast<unsigned>(step)));
 #endif
   }
-};
-
-/// A warp that decodes for others, which wait for it, and whose extents are below 2^31.
-struct DecodingWave : Wave<32> {
-  using Count = std::uint32_t;
-  static constexpr index_t groups_per_lane = 8;
 };
 
 #endif
