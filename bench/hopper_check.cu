@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "raggedgemm/epilogue/activation.hpp"
@@ -58,20 +59,33 @@ __host__ __device__ inline float noise(std::uint64_t i, std::uint32_t seed) {
 }
 
 template <class T>
+__device__ T random_element(std::uint64_t i, std::uint32_t seed) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(noise(i, seed) * 128.0F);
+  else
+    return rg::Element<T>::round(noise(i, seed));
+}
+
+template <class T>
 __global__ void fill_noise(T* to, std::size_t elems, std::uint32_t seed) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < elems;
        i += std::size_t{gridDim.x} * blockDim.x)
-    to[i] = rg::Element<T>::round(noise(i, seed));
+    to[i] = random_element<T>(i, seed);
 }
 
-/// NaN in columns `cols` … pitch - 1 of all lines, and in lines `begin` … `end` - 1.
+/// NaN (an integer: 99) in columns `cols` … pitch - 1 of all lines, and in lines `begin` … `end`
+/// - 1.
 template <class T>
 __global__ void plant_nan(
     T* to, offset_t lines, offset_t cols, offset_t pitch, offset_t begin, offset_t end) {
   for (offset_t i = blockIdx.x * offset_t{blockDim.x} + threadIdx.x; i < lines * pitch;
        i += offset_t{gridDim.x} * blockDim.x) {
     const offset_t line = i / pitch;
-    if (i % pitch >= cols || (line >= begin && line < end)) to[i] = rg::Element<T>::round(NAN);
+    if (i % pitch < cols && (line < begin || line >= end)) continue;
+    if constexpr (std::is_integral_v<T>)
+      to[i] = 99;
+    else
+      to[i] = rg::Element<T>::round(NAN);
   }
 }
 
@@ -161,12 +175,16 @@ __global__ void compare(Expected e, double unit, Findings* findings) {
         want = want + term < 0 ? 0 : want + term;
       }
       const double got = rg::Element<Out>::widen(got_raw);
-      // Tensor cores add 16 products at a time with a few bits less than f32's rounding.
-      const double rounded = std::is_same_v<In, float> ? 0x1p-9 : 0;  // tf32, both operands
+      // Tensor cores add 16 products at a time with a few bits less than f32's rounding. f32 is
+      // rounded to tf32, both operands; products of 8-bit floats are added with some 14 bits.
+      const double rounded = std::is_same_v<In, float>                               ? 0x1p-9
+                             : sizeof(In) == 1 && !std::is_same_v<Out, std::int32_t> ? 0x1p-11
+                                                                                     : 0;
       const double bound =
           magnitude * ((static_cast<double>(k_end - k_begin) / 16 + 8) * 0x1p-22 + rounded) +
           fabs(want) * unit + 0x1p-24;
       wrong = isnan(want) ? !isnan(got) : !(fabs(got - want) <= bound);
+      if (std::is_same_v<Out, std::int32_t>) wrong = got != want;
     }
     if (wrong && atomicAdd(&findings->wrong, 1ULL) == 0) {
       findings->first = static_cast<unsigned long long>(i);
@@ -189,7 +207,7 @@ struct Case {
   float beta = 0;
   rg::Tail tail = rg::Tail::zero;
   bool nan = false;        ///< in padding, in the rows and slabs of odd groups, in rows of no group
-  offset_t pad = 0;        ///< elements that every input pitch is longer, multiple of 8
+  offset_t pad = 0;        ///< elements that every input pitch is longer, before the alignment
   offset_t out_pad = 0;    ///< elements that the output pitch is longer
   offset_t out_shift = 0;  ///< elements that the output lies off a 256-byte boundary
 };
@@ -337,6 +355,12 @@ index_t row_named(const char* name) {
 int failures = 0;
 int checks = 0;
 
+/// Elements from line to line of an input: whole 16 bytes.
+template <class In>
+offset_t pitch_of(const Case& c, offset_t cols) {
+  return rg::round_up(cols + c.pad, static_cast<offset_t>(16 / sizeof(In)));
+}
+
 /// Calls one variant on views of packed or padded buffers.
 template <rg::Variant V, class In, class Out>
 auto describe(const Case& c,
@@ -347,10 +371,10 @@ auto describe(const Case& c,
               const rg::Groups& groups,
               const rg::Options& options) {
   const offset_t g = V == rg::Variant::batch ? 5 : static_cast<offset_t>(c.sizes.size());
-  const offset_t a_pitch = c.k + c.pad;
+  const offset_t a_pitch = pitch_of<In>(c, c.k);
   const offset_t b_cols = layout == rg::Layout::nt ? c.k : c.n;
   const offset_t b_lines = layout == rg::Layout::nt ? c.n : c.k;
-  const offset_t b_pitch = b_cols + c.pad;
+  const offset_t b_pitch = pitch_of<In>(c, b_cols);
   const offset_t d_pitch = c.n + c.out_pad;
   const bool b_transposed = layout == rg::Layout::nt;
   const rg::View<In, 3> rhs(
@@ -365,7 +389,7 @@ auto describe(const Case& c,
                         options);
   } else if constexpr (V == rg::Variant::contracting) {
     return rg::describe_contracting(rg::View<In, 2>(a, {c.m, c.k}, {a_pitch, 1}),
-                                    rg::View<In, 2>(b, {c.m, c.n}, {c.n + c.pad, 1}),
+                                    rg::View<In, 2>(b, {c.m, c.n}, {pitch_of<In>(c, c.n), 1}),
                                     groups,
                                     rg::View<Out, 3>(d, {g, c.k, c.n}, {c.k * d_pitch, d_pitch, 1}),
                                     options);
@@ -388,8 +412,10 @@ void check(const Case& c, const char* row_name, const E& epilogue, const float* 
   const offset_t a_lines = batch ? g * c.m : c.m;
   const offset_t b_cols = layout == rg::Layout::nt ? c.k : c.n;
   const offset_t b_lines = contracting ? c.m : g * (layout == rg::Layout::nt ? c.n : c.k);
-  Buffer<In> a(static_cast<std::size_t>(a_lines * (c.k + c.pad)));
-  Buffer<In> b(static_cast<std::size_t>(b_lines * (b_cols + c.pad)));
+  const offset_t a_pitch = pitch_of<In>(c, c.k);
+  const offset_t b_pitch = pitch_of<In>(c, b_cols);
+  Buffer<In> a(static_cast<std::size_t>(a_lines * a_pitch));
+  Buffer<In> b(static_cast<std::size_t>(b_lines * b_pitch));
   fill_noise<<<264, 256>>>(a.get(), a.elems(), 1);
   fill_noise<<<264, 256>>>(b.get(), b.elems(), 2);
 
@@ -406,8 +432,8 @@ void check(const Case& c, const char* row_name, const E& epilogue, const float* 
     const offset_t rows_per_slab = batch ? c.m : 1;
     const auto poison_rows = [&](offset_t begin, offset_t end) {
       plant_nan<<<264, 256>>>(
-          a.get(), a_lines, c.k, c.k + c.pad, begin * rows_per_slab, end * rows_per_slab);
-      if (contracting) plant_nan<<<264, 256>>>(b.get(), b_lines, c.n, c.n + c.pad, begin, end);
+          a.get(), a_lines, c.k, a_pitch, begin * rows_per_slab, end * rows_per_slab);
+      if (contracting) plant_nan<<<264, 256>>>(b.get(), b_lines, c.n, b_pitch, begin, end);
     };
     if (batch) {
       poison_rows(1, 2);
@@ -420,7 +446,7 @@ void check(const Case& c, const char* row_name, const E& epilogue, const float* 
     if (!contracting)
       for (offset_t s = 1; s < g; s += 2)
         plant_nan<<<264, 256>>>(
-            b.get(), b_lines, b_cols, b_cols + c.pad, s * slab_lines, (s + 1) * slab_lines);
+            b.get(), b_lines, b_cols, b_pitch, s * slab_lines, (s + 1) * slab_lines);
   }
 
   const offset_t d_pitch = c.n + c.out_pad;
@@ -518,7 +544,9 @@ std::vector<const char*> rows_for() {
 template <rg::Variant V, class In, class Out>
 void check_all(const std::vector<Case>& cases) {
   for (const char* row : rows_for<V, In>())
-    for (const Case& c : cases) check<V, In, Out>(c, row, rg::Identity{}, nullptr);
+    for (const Case& c : cases)
+      if (!std::is_integral_v<In> || c.alpha == 1)  // integers take whole factors only
+        check<V, In, Out>(c, row, rg::Identity{}, nullptr);
   std::fflush(stdout);
 }
 
@@ -542,6 +570,11 @@ int check_everything(const std::vector<Case>& cases) {
   check_all<Variant::contracting, rg::bf16, float>(cases);
   check_all<Variant::non_contracting, float, float>(cases);
   check_all<Variant::batch, float, float>(cases);
+  check_all<Variant::non_contracting, rg::fp8_e4m3fn, float>(cases);
+  check_all<Variant::non_contracting, rg::fp8_e4m3fn, rg::bf16>(cases);
+  check_all<Variant::batch, rg::fp8_e5m2, rg::bf16>(cases);
+  check_all<Variant::non_contracting, std::int8_t, std::int32_t>(cases);
+  check_all<Variant::batch, std::int8_t, std::int32_t>(cases);
   for (const char* row : rows_for<Variant::non_contracting>()) check_epilogue(cases, row);
   std::printf("%d checks, %d failed\n", checks, failures);
   return failures == 0 ? 0 : 1;
@@ -589,8 +622,8 @@ class Timer {
   cudaEvent_t stop_ = nullptr;
 };
 
-/// One class of one shape against one dense cuBLAS product of the same flops, interleaved.
-template <rg::Variant V>
+/// One class of one shape against one dense bf16 product of cuBLAS of the same flops, interleaved.
+template <rg::Variant V, class In = rg::bf16>
 void time_shape(Timer& timer,
                 cublasHandle_t blas,
                 const char* row_name,
@@ -615,9 +648,19 @@ void time_shape(Timer& timer,
   }
   const index_t row = row_named(row_name);
   const rg::Layout layout = rg::config_row(row).config.layout;
-  Buffer<bf16> a(static_cast<std::size_t>(m * k));
-  Buffer<bf16> b(static_cast<std::size_t>(contracting ? m * n : g * k * n));
-  Buffer<bf16> d(static_cast<std::size_t>(contracting ? g * k * n : m * n));
+  using Out = std::conditional_t<std::is_integral_v<In>, std::int32_t, bf16>;
+  Buffer<In> a(static_cast<std::size_t>(m * k));
+  Buffer<In> b(static_cast<std::size_t>(contracting ? m * n : g * k * n));
+  // The dense product's operands; ours, too, where they are bf16.
+  constexpr bool same = std::is_same_v<In, bf16>;
+  Buffer<bf16> dense_a(same ? 0 : static_cast<std::size_t>(m * k));
+  Buffer<bf16> dense_b(same ? 0 : static_cast<std::size_t>(contracting ? m * n : k * n));
+  Buffer<bf16> dense_d(static_cast<std::size_t>(contracting ? k * n : m * n));
+  fill_noise<<<1320, 256>>>(dense_a.get(), dense_a.elems(), 1);
+  fill_noise<<<1320, 256>>>(dense_b.get(), dense_b.elems(), 2);
+  const void* const blas_a = same ? static_cast<void*>(a.get()) : dense_a.get();
+  const void* const blas_b = same ? static_cast<void*>(b.get()) : dense_b.get();
+  Buffer<Out> d(static_cast<std::size_t>(contracting ? g * k * n : m * n));
   Buffer<std::int32_t> sizes(c.sizes.size());
   fill_noise<<<1320, 256>>>(a.get(), a.elems(), 1);
   fill_noise<<<1320, 256>>>(b.get(), b.elems(), 2);
@@ -644,14 +687,14 @@ void time_shape(Timer& timer,
                                                i(contracting ? k : m),
                                                i(depth),
                                                &one,
-                                               b.get(),
+                                               blas_b,
                                                CUDA_R_16BF,
                                                i(layout == rg::Layout::nt ? k : n),
-                                               a.get(),
+                                               blas_a,
                                                CUDA_R_16BF,
                                                i(k),
                                                &zero,
-                                               d.get(),
+                                               dense_d.get(),
                                                CUDA_R_16BF,
                                                i(n),
                                                CUBLAS_COMPUTE_32F,
@@ -704,8 +747,13 @@ int time_one(const char* row, const char* shape, bool skewed) {
   Timer timer;
   cublasHandle_t blas = nullptr;
   if (cublasCreate(&blas) != CUBLAS_STATUS_SUCCESS) return 2;
-  if ((rg::config_row(row_named(row)).variants & rg::bit_of(rg::Variant::contracting)) != 0)
+  const rg::ConfigRow& config = rg::config_row(row_named(row));
+  if ((config.variants & rg::bit_of(rg::Variant::contracting)) != 0)
     time_shape<rg::Variant::contracting>(timer, blas, row, m, k, n, g, skewed);
+  else if ((config.input_dtypes & rg::bit_of(rg::DType::e4m3fn)) != 0)
+    time_shape<rg::Variant::non_contracting, rg::fp8_e4m3fn>(timer, blas, row, m, k, n, g, skewed);
+  else if ((config.input_dtypes & rg::bit_of(rg::DType::s8)) != 0)
+    time_shape<rg::Variant::non_contracting, std::int8_t>(timer, blas, row, m, k, n, g, skewed);
   else
     time_shape<rg::Variant::non_contracting>(timer, blas, row, m, k, n, g, skewed);
   static_cast<void>(cublasDestroy(blas));
@@ -735,6 +783,12 @@ int time_everything() {
         time_shape<Variant::non_contracting>(timer, blas, row, s.m, s.k, s.n, s.g, skewed);
       for (const char* row : rows_for<Variant::contracting>())
         time_shape<Variant::contracting>(timer, blas, row, s.m, s.k, s.n, s.g, skewed);
+      for (const char* row : rows_for<Variant::non_contracting, rg::fp8_e4m3fn>())
+        time_shape<Variant::non_contracting, rg::fp8_e4m3fn>(
+            timer, blas, row, s.m, s.k, s.n, s.g, skewed);
+      for (const char* row : rows_for<Variant::non_contracting, std::int8_t>())
+        time_shape<Variant::non_contracting, std::int8_t>(
+            timer, blas, row, s.m, s.k, s.n, s.g, skewed);
     }
   // Rows a group: time grows without cliffs.
   for (const offset_t rows : {64, 128, 129, 192, 256, 257, 320, 384})

@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-#include "raggedgemm/dispatch/types_of.hpp"
+#include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/epilogue/transform.hpp"
 #include "raggedgemm/plan/plan.hpp"
 #include "raggedgemm/plan/select.hpp"

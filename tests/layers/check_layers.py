@@ -62,6 +62,7 @@ VENDOR_IF_EXCEPTIONS = {
     "dispatch/launch.hpp": "__global__ functions exist for nvcc and hipcc only",
     "engine/tma_wgmma.hpp": "Hopper's own engine is device code",
     "engine/wgmma_store.hpp": "a part of Hopper's engine",
+    "engine/work_ring.hpp": "a part of Hopper's engine",
     "engine/mfma.hpp": "CDNA's own engine is device code",
 }
 VENDOR = re.compile(

@@ -70,6 +70,15 @@ inline constexpr std::array config_table{
               {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 32, .stages = 4, .lanes = 384,
                .layout = Layout::nt, .supergroup = 8, .swapped = true},
               16, true, true, "untuned", true},
+    // 8 bits: twice the depth in a step. The sums of floats take registers of their own (adds_steps).
+    ConfigRow{"wgmma_nt_swapped_128x128x128_fp8", Arch::sm90, bit_of(DType::e4m3fn) | bit_of(DType::e5m2), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 128, .stages = 6, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8, .swapped = true},
+              16, true, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_nt_swapped_256x128x128_s8", Arch::sm90, bit_of(DType::s8), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 128, .stages = 4, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8, .swapped = true},
+              16, true, true, "bench/hopper_check"},
     // CDNA: MFMA. 256 x 256 for groups that fill it, two blocks of 128 x 128 a multiprocessor below.
     ConfigRow{"mfma_nn_256x256x64", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 129, any_extent,
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .lanes = 512,

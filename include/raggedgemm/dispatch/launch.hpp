@@ -12,7 +12,7 @@
 #include "raggedgemm/arch/simt/shared_memory.hpp"
 #include "raggedgemm/dispatch/config_table.hpp"
 #include "raggedgemm/dispatch/kernel_entry.hpp"
-#include "raggedgemm/dispatch/types_of.hpp"
+#include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/engine/mfma.hpp"
 #include "raggedgemm/engine/simple.hpp"
 #include "raggedgemm/engine/tma_wgmma.hpp"

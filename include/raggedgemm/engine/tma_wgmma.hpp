@@ -16,7 +16,8 @@
 #include "raggedgemm/arch/sm90/wgmma.hpp"
 #include "raggedgemm/base/status.hpp"
 #include "raggedgemm/engine/wgmma_store.hpp"
-#include "raggedgemm/numeric/convert.hpp"
+#include "raggedgemm/engine/work_ring.hpp"
+#include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/problem/problem.hpp"
 #include "raggedgemm/tile/arguments.hpp"
 
@@ -26,34 +27,17 @@ namespace engine {
 
 #if RG_PLATFORM_CUDA
 
-/// A place in a ring of `Slots` slots, and the parity of the current lap.
-template <index_t Slots>
-struct RingPosition {
-  index_t slot = 0;
-  index_t parity = 0;
-  RG_DEVICE RG_FORCE_INLINE void advance() {
-    if (++slot == Slots) {
-      slot = 0;
-      parity ^= 1;
-    }
-  }
-  RG_DEVICE RG_FORCE_INLINE void skip(index_t slots) {
-    parity ^= (slot + slots) / Slots & 1;
-    slot = (slot + slots) % Slots;
-  }
-};
-
 /// Computes output tiles with TMA and WGMMA; a block takes tiles until none is left.
 ///
 /// WGMMA multiplies 64 rows by up to 256 columns. As written, the tile's rows take the side of 64;
 /// `swapped` puts its columns (the weights) there, and its rows (the tokens) ride the other side,
 /// as many as the work has in steps of 32: a group's last tile costs what it holds.
 ///
-/// Operands are 16-bit, or f32 that may be rounded to tf32 (layout nt only), in the layout of the
-/// config, 16-byte aligned (selection checks). Sums run in depth order in f32, so the result is
-/// bitwise repeatable. Tiles start where their work says; rows past the work's last one are
-/// computed and dropped at the store.
-/// Cost: about 225 KiB of shared memory for a 256 x 128 tile with 4 stages; no workspace.
+/// Operands are 16-bit, or in layout nt 8-bit or f32 that may be rounded to tf32, in the layout of
+/// the config, 16-byte aligned (selection checks). Sums run in depth order in f32 (s8: s32), so the
+/// result is bitwise repeatable. Tiles start where their work says; rows past the work's last one
+/// are computed and dropped at the store. Cost: about 225 KiB of shared memory for a 256 x 128 tile
+/// with 4 stages; no workspace.
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct TmaWgmma {
   using Input = typename TypesType::lhs;
@@ -78,17 +62,18 @@ struct TmaWgmma {
   static constexpr index_t n_step = swapped ? 32 : n_side;  // of the columns multiplied
   static constexpr index_t atom_rows = arch::sm90::AccumulatorMap::rows;
   static constexpr index_t atoms = m_side / (groups_per_tile * atom_rows);
-  static constexpr index_t work_slots = 4;  // tiles decoded ahead
   // A lane starts with its share of a multiprocessor's registers, and the roles share those out:
   // the loading and decoding warps do without spills with 56.
   static constexpr index_t start_registers = 168;
   static constexpr index_t consumer_registers = 224;
   static constexpr index_t producer_registers =
       3 * start_registers - consumers * consumer_registers;
-  static constexpr DType dtype = std::is_same_v<Input, bf16>   ? DType::bf16
-                                 : std::is_same_v<Input, fp16> ? DType::f16
-                                                               : DType::f32;  // as tf32
-  static constexpr index_t depth_of_one = 32 / sizeof(Input);                 // of one WGMMA
+  using Sum = typename TypesType::compute;
+  static constexpr DType dtype = dtype_of<Input>;
+  // The tensor cores add products of 8-bit floats with some 14 bits: the sums of one step only, and
+  // f32 adds those.
+  static constexpr bool adds_steps = sizeof(Input) == 1 && std::is_same_v<Sum, float>;
+  static constexpr index_t depth_of_one = 32 / sizeof(Input);  // of one WGMMA
   static constexpr index_t box_elems = arch::sm90::box_cols(dtype);
   static constexpr Major a_major = arch::sm90::a_is_mn_major(tile.layout) ? Major::mn : Major::k;
   static constexpr Major b_major = arch::sm90::b_is_mn_major(tile.layout) ? Major::mn : Major::k;
@@ -110,16 +95,16 @@ struct TmaWgmma {
   static constexpr index_t stage_bytes = (tile.block_m + tile.block_n) * 128;
   static constexpr index_t free_bytes = block_bytes - tile.stages * stage_bytes;
   static constexpr index_t staging_bytes = min_of(free_bytes / consumers / 8192, 4) * 8192;
-  using Store = WgmmaStore<Out, EpilogueType, n_side, swapped, clips_rows, staging_bytes>;
+  using Store = WgmmaStore<Out, Sum, EpilogueType, n_side, swapped, clips_rows, staging_bytes>;
 
-  static_assert(std::is_same_v<typename TypesType::rhs, Input> &&
-                    (std::is_same_v<Input, bf16> || std::is_same_v<Input, fp16> ||
-                     std::is_same_v<Input, float>),
-                "ConfigRow.input_dtypes must be bf16, f16 or f32 for tma_wgmma");
+  static_assert(std::is_same_v<typename TypesType::rhs, Input> && sizeof(Input) <= 4 &&
+                    dtype != DType::s32 && dtype != DType::e4m3fnuz && dtype != DType::e5m2fnuz,
+                "ConfigRow.input_dtypes must be bf16, f16, f32, s8, e4m3fn or e5m2 for tma_wgmma");
   static_assert(tile.lanes == (consumers + 1) * group_lanes,
                 "TileConfig.lanes must be 384 for tma_wgmma: a producer and two consumer groups");
   static_assert(tile.block_k * sizeof(Input) == 128,
-                "TileConfig.block_k must be 64 (f32: 32) for tma_wgmma: one 128-byte swizzle row");
+                "TileConfig.block_k must be 64 (f32: 32; 8 bits: 128) for tma_wgmma: one 128-byte "
+                "swizzle row");
   static_assert(tile.tiles_at_once == 1 || tile.tiles_at_once == consumers,
                 "TileConfig.tiles_at_once must be 1 or 2 for tma_wgmma");
   static_assert(
@@ -138,26 +123,22 @@ struct TmaWgmma {
   static_assert(!ragged_depth || tile.layout == Layout::tn,
                 "TileConfig.layout must be tn for contracting: the depth tail is cleared by rows");
 
-  /// Work as the roles hand it on, in two 16-byte words: selection keeps coordinates below 2^31,
-  /// and calls with outer dimensions away.
-  struct alignas(16) WorkSlot {
-    std::int32_t slab, row_begin, col_begin, k_begin;
-    std::int32_t k_extent, rows;
-    std::int16_t cols, is_tail;
-    std::int32_t more;  ///< 0: no tiles are left, and nothing else is set
-  };
+  using Ring = WorkRing<1 + consumer_waves>;
+  using Decoder = typename VariantType::template Decoder<tile.block_m,
+                                                         tile.block_n,
+                                                         Wave,
+                                                         swapped ? n_step : tile.block_m,
+                                                         DecodingWalk>;
 
   /// All of a block's shared memory.
   struct Shared {
     alignas(1024) Input a[tile.stages][tile.block_m * tile.block_k];
     alignas(1024) Input b[tile.stages][tile.block_n * tile.block_k];
     typename Store::Staging staging[consumers];
-    WorkSlot work[work_slots];
+    Ring work;                   // read by the loading warp and every consumer warp
     Barrier full[tile.stages];   // both operands of the stage have arrived
     Barrier empty[tile.stages];  // every consumer warp of the tile has read the stage
     Barrier turn[consumers];     // ping-pong: the other group has seen all stages of its tile
-    Barrier work_full[work_slots];
-    Barrier work_empty[work_slots];  // the loading warp and every consumer warp have read it
   };
 
   /// The tensor maps of a bound call.
@@ -206,7 +187,7 @@ struct TmaWgmma {
     if (wave < group_lanes / Wave::lanes) {
       arch::sm90::release_registers<producer_registers>();
       if (wave == 0) load_operands(arguments, prepared, shared);
-      if (wave == 1) decode_tiles(arguments, shared);
+      if (wave == 1) shared.work.fill(Decoder(arguments));
     } else {
       arch::sm90::claim_registers<consumer_registers>();
       multiply_and_store(
@@ -235,78 +216,9 @@ struct TmaWgmma {
       shared.full[s].initialize(1);
       shared.empty[s].initialize(groups_per_tile * group_waves);
     }
-    for (index_t s = 0; s < work_slots; ++s) {
-      shared.work_full[s].initialize(1);
-      shared.work_empty[s].initialize(1 + consumer_waves);
-    }
+    shared.work.initialize();
     for (index_t g = 0; g < consumers; ++g) shared.turn[g].initialize(group_waves);
     arch::sm90::fence_barrier_initialization();
-  }
-
-  // --- The decoding warp -------------------------------------------------------------------------
-
-  /// Decodes this block's tiles ahead of the other roles, so that none of them waits for it: a tile
-  /// in each lane, because a tile of a small group is multiplied faster than one lane decodes.
-  static RG_DEVICE RG_FORCE_INLINE void decode_tiles(const Arguments& arguments, Shared& shared) {
-    constexpr index_t row_step = swapped ? n_step : tile.block_m;
-    typename VariantType::template Decoder<tile.block_m, tile.block_n, Wave, row_step, DecodingWalk>
-        decoder(arguments);
-    RingPosition<work_slots> at;
-    offset_t first = blockIdx.x;
-    // Small batches first: the groups up to a batch's last tile are read before its first tile is
-    // known, and the other roles wait for that one.
-    for (index_t width = 2;; width = min_of(2 * width, Wave::lanes)) {
-      Work work;
-      const index_t turn_of_lane = min_of(Wave::lane(), width - 1);
-      const bool more = decoder.decode_each(first + turn_of_lane * offset_t{gridDim.x}, work);
-      const std::uint64_t tiles_left = Wave::ballot(more);
-      RG_NO_UNROLL
-      for (index_t turn = 0; turn < width; ++turn) {
-        shared.work_empty[at.slot].wait(at.parity ^ 1);
-        if (Wave::lane() == turn) {
-          shared.work[at.slot] = slot_of(work, more);
-          shared.work_full[at.slot].arrive();
-        }
-        __syncwarp();
-        at.advance();
-        if ((tiles_left >> turn & 1) == 0) return;
-      }
-      first += width * offset_t{gridDim.x};
-    }
-  }
-
-  static RG_DEVICE RG_FORCE_INLINE WorkSlot slot_of(const Work& work, bool more) {
-    WorkSlot slot;
-    slot.slab = static_cast<std::int32_t>(work.slab);
-    slot.row_begin = static_cast<std::int32_t>(work.row_begin);
-    slot.col_begin = static_cast<std::int32_t>(work.col_begin);
-    slot.k_begin = static_cast<std::int32_t>(work.k_begin);
-    slot.k_extent = static_cast<std::int32_t>(work.k_extent);
-    slot.rows = work.rows;
-    slot.cols = static_cast<std::int16_t>(work.cols);
-    slot.is_tail = static_cast<std::int16_t>(work.is_tail);
-    slot.more = static_cast<std::int32_t>(more);
-    return slot;
-  }
-
-  /// The next tile, or false when none is left. All lanes of the warp call together.
-  static RG_DEVICE RG_FORCE_INLINE bool next_work(Shared& shared,
-                                                  RingPosition<work_slots>& at,
-                                                  Work& work) {
-    shared.work_full[at.slot].wait(at.parity);
-    const WorkSlot slot = shared.work[at.slot];
-    __syncwarp();  // all lanes have read the slot; it may be overwritten
-    if (Wave::lane() == 0) shared.work_empty[at.slot].arrive();
-    at.advance();
-    work.slab = slot.slab;
-    work.row_begin = slot.row_begin;
-    work.col_begin = slot.col_begin;
-    work.k_begin = slot.k_begin;
-    work.k_extent = slot.k_extent;
-    work.rows = slot.rows;
-    work.cols = slot.cols;
-    work.is_tail = slot.is_tail != 0;
-    return slot.more != 0;
   }
 
   // --- The loading warp --------------------------------------------------------------------------
@@ -325,10 +237,10 @@ struct TmaWgmma {
     }
     const bool a_shared = arguments.a.stride.slab == 0;  // one slab serves all
     const bool b_shared = arguments.b.stride.slab == 0;
-    RingPosition<work_slots> work_at;
+    typename Ring::Position work_at;
     RingPosition<tile.stages> at;
     Work work;
-    while (next_work(shared, work_at, work)) {
+    while (shared.work.next(work_at, work)) {
       // Selection keeps every extent below 2^31.
       const index_t row = static_cast<index_t>(work.row_begin);
       const index_t col = static_cast<index_t>(work.col_begin);
@@ -393,10 +305,10 @@ struct TmaWgmma {
                                                            Shared& shared,
                                                            index_t group) {
     Store store(shared.staging[group], prepared.d, 1 + group);
-    RingPosition<work_slots> work_at;
+    typename Ring::Position work_at;
     RingPosition<tile.stages> at;
     Work work;
-    for (index_t tile_count = 0; next_work(shared, work_at, work); ++tile_count) {
+    for (index_t tile_count = 0; shared.work.next(work_at, work); ++tile_count) {
       if (ping_pong && tile_count % consumers != group) {
         at.skip(ceil_div(static_cast<index_t>(work.k_extent), tile.block_k));
         continue;
@@ -405,7 +317,10 @@ struct TmaWgmma {
       // would take an older lap for its own.
       if (ping_pong) shared.turn[group].wait((tile_count / consumers & 1) ^ (group ^ 1));
       Accumulator acc;
-      multiply_cols<n_step>(acc, work, shared, at, group);
+      if constexpr (adds_steps)
+        multiply_and_add(acc, work, shared, at, group);
+      else
+        multiply_cols<n_step>(acc, work, shared, at, group);
       store_atoms(store,
                   acc,
                   work,
@@ -429,7 +344,8 @@ struct TmaWgmma {
     (store(acc[Atoms], work, arguments, epilogue, (first_atom(group) + Atoms) * atom_rows), ...);
   }
 
-  /// multiply() with the least number of columns in steps of `n_step` that holds the work's rows.
+  /// multiply() with the least number of columns in steps of `n_step` that holds the work's
+  /// rows.
   template <index_t Cols>
   static RG_DEVICE RG_FORCE_INLINE void multiply_cols(Accumulator& acc,
                                                       const Work& work,
@@ -492,6 +408,36 @@ struct TmaWgmma {
     }
     RG_UNROLL
     for (index_t i = 0; i < atoms; ++i) arch::sm90::settle(acc[i]);
+  }
+
+  /// acc = A·B from sums of one step each: while one group adds, the other multiplies. All columns,
+  /// whatever the work holds: with more widths ptxas runs out of registers and serialises the
+  /// multiplies, and a tile with few rows waits for its weights.
+  static RG_DEVICE RG_FORCE_INLINE void multiply_and_add(Accumulator& acc,
+                                                         const Work& work,
+                                                         Shared& shared,
+                                                         RingPosition<tile.stages>& at,
+                                                         index_t group) {
+    static_assert(!ragged_depth && !ping_pong, "8-bit floats have no ragged depth here");
+    RG_UNROLL
+    for (index_t i = 0; i < atoms; ++i) RG_UNROLL
+    for (index_t e = 0; e < n_side / 2; ++e) acc[i][e] = 0;
+    const index_t steps = ceil_div(static_cast<index_t>(work.k_extent), tile.block_k);
+    RG_NO_UNROLL
+    for (index_t step = 0; step < steps; ++step) {
+      Accumulator sums;
+      shared.full[at.slot].wait(at.parity);
+      multiply_stage<n_side, tile.block_k / depth_of_one>(sums, shared, at.slot, group, false);
+      arch::sm90::multiply_wait<0>();
+      release(shared, at.slot);
+      at.advance();
+      RG_UNROLL
+      for (index_t i = 0; i < atoms; ++i) {
+        arch::sm90::settle(sums[i]);
+        RG_UNROLL
+        for (index_t e = 0; e < n_side / 2; ++e) acc[i][e] += sums[i][e];
+      }
+    }
   }
 
   /// Only as many steps of 16 as hold depth of this group. Each path has its own wait: joined paths

@@ -15,6 +15,7 @@
 #include "raggedgemm/arch/sm90/tma.hpp"
 #include "raggedgemm/base/bit_cast.hpp"
 #include "raggedgemm/epilogue/store.hpp"
+#include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/tile/arguments.hpp"
 #include "raggedgemm/tile/swizzle.hpp"
 
@@ -26,13 +27,15 @@ namespace engine {
 
 /// The store of one consumer warpgroup, piece by piece: 64 rows x 64 columns of a tile.
 ///
-/// `StagingBytes` of shared memory hold one piece or several, which the copy engine may still read
-/// while the next is laid out. `Cols`: columns of an atom, WGMMA's N side. `Swapped`: that side
-/// holds the tile's rows, and WGMMA's 64 rows are columns of the tile. `ClipsRows`: rows past the
-/// work's last one lie outside the output, so the copy engine drops them; otherwise they belong to
-/// another group or tile, and the lanes store the piece. Requires: one object for a warpgroup over
-/// the whole kernel, all of its lanes together, and finish() at the end.
+/// `Sum` is the accumulators' type. `StagingBytes` of shared memory hold one piece or several,
+/// which the copy engine may still read while the next is laid out. `Cols`: columns of an atom,
+/// WGMMA's N side. `Swapped`: that side holds the tile's rows, and WGMMA's 64 rows are columns of
+/// the tile. `ClipsRows`: rows past the work's last one lie outside the output, so the copy engine
+/// drops them; otherwise they belong to another group or tile, and the lanes store the piece.
+/// Requires: one object for a warpgroup over the whole kernel, all of its lanes together, and
+/// finish() at the end.
 template <class Out,
+          class Sum,
           class EpilogueType,
           index_t Cols,
           bool Swapped,
@@ -44,7 +47,8 @@ class WgmmaStore {
   static constexpr index_t lanes = Map::lanes;
   static constexpr index_t side = 64;  // rows and columns of a piece
   static constexpr bool half_float = std::is_same_v<Out, bf16> || std::is_same_v<Out, fp16>;
-  static constexpr bool has_boxes = half_float || std::is_same_v<Out, float>;
+  static constexpr bool has_boxes =
+      half_float || std::is_same_v<Out, float> || std::is_same_v<Out, std::int32_t>;
   static constexpr index_t elem_bytes = static_cast<index_t>(sizeof(Out));
   // Elements of one 128-byte row of a box; 8-bit outputs leave half of it unused.
   static constexpr index_t box_cols = min_of(side, BoxMap::row_bytes / elem_bytes);
@@ -60,7 +64,7 @@ class WgmmaStore {
 
  public:
   /// Of one lane: [64, Cols] of the warpgroup.
-  using Atom = float[Cols / 2];
+  using Atom = Sum[Cols / 2];
 
   /// A warpgroup's shared memory.
   struct alignas(1024) Staging {
@@ -79,10 +83,8 @@ class WgmmaStore {
               p.d.stride, elem_bytes, aligned ? 16 : elem_bytes, p.rows, p.cols, p.slabs) !=
               nullptr)
         return {};
-      constexpr DType dtype = std::is_same_v<Out, bf16>   ? DType::bf16
-                              : std::is_same_v<Out, fp16> ? DType::f16
-                                                          : DType::f32;
-      return arch::sm90::make_output_map(map, dtype, p.d.data, p.d.stride, p.rows, p.cols, p.slabs);
+      return arch::sm90::make_output_map(
+          map, dtype_of<Out>, p.d.data, p.d.stride, p.rows, p.cols, p.slabs);
     } else {
       return {};
     }
@@ -229,19 +231,19 @@ class WgmmaStore {
 
   /// Where nothing was multiplied, the accumulator was never written. (Clearing it would make ptxas
   /// serialise every multiply.)
-  static RG_DEVICE RG_FORCE_INLINE float product(const Work& work, float acc) {
-    return work.k_extent == 0 ? 0.0F : acc;
+  static RG_DEVICE RG_FORCE_INLINE Sum product(const Work& work, Sum acc) {
+    return work.k_extent == 0 ? Sum{} : acc;
   }
 
   /// Two elements of the accumulator after the epilogue: neighbours of a row, or of a column if
   /// swapped. Elements outside the work are whatever: they are not stored.
   template <bool HasC>
-  static RG_DEVICE RG_FORCE_INLINE Chunk<float, 2> finished(const Work& work,
-                                                            const Store& store,
-                                                            index_t row,
-                                                            index_t col,
-                                                            const Chunk<float, 2>& acc,
-                                                            const Chunk<Out, 2>& c) {
+  static RG_DEVICE RG_FORCE_INLINE Chunk<Sum, 2> finished(const Work& work,
+                                                          const Store& store,
+                                                          index_t row,
+                                                          index_t col,
+                                                          const Chunk<Sum, 2>& acc,
+                                                          const Chunk<Out, 2>& c) {
     if constexpr (pure) {
       return store.template finish<HasC>(row, col, acc, c);
     } else if constexpr (Swapped) {
@@ -254,12 +256,12 @@ class WgmmaStore {
 
   /// A user's epilogue may read memory by row and column: it sees those of the work only.
   template <bool HasC, int Width>
-  static RG_DEVICE RG_FORCE_INLINE Chunk<float, Width> finished_one(const Work& work,
-                                                                    const Store& store,
-                                                                    index_t row,
-                                                                    index_t col,
-                                                                    const Chunk<float, Width>& acc,
-                                                                    const Chunk<Out, Width>& c) {
+  static RG_DEVICE RG_FORCE_INLINE Chunk<Sum, Width> finished_one(const Work& work,
+                                                                  const Store& store,
+                                                                  index_t row,
+                                                                  index_t col,
+                                                                  const Chunk<Sum, Width>& acc,
+                                                                  const Chunk<Out, Width>& c) {
     if (row >= work.rows || col >= work.cols) return {};
     return store.template finish<HasC>(row, col, acc, c);
   }
@@ -321,10 +323,7 @@ class WgmmaStore {
       std::uint32_t matrices[4];
       RG_UNROLL
       for (index_t m = 0; m < 4; ++m) {
-        const Chunk<float, 2> value = pair(slice * slice_elems + m * 2);
-        matrices[m] = std::is_same_v<Out, bf16>
-                          ? arch::simt::round_pair_to_bf16(value[0], value[1])
-                          : arch::simt::round_pair_to_fp16(value[0], value[1]);
+        matrices[m] = rounded(pair(slice * slice_elems + m * 2));
       }
       const std::uint32_t step = static_cast<std::uint32_t>(slice);
       arch::sm90::store_matrices<Swapped>(Swapped ? address + step * (8 * BoxMap::row_bytes)
@@ -333,12 +332,22 @@ class WgmmaStore {
     }
   }
 
+  static RG_DEVICE RG_FORCE_INLINE std::uint32_t rounded(const Chunk<Sum, 2>& value) {
+    if constexpr (!std::is_same_v<Sum, float>)
+      return bit_as<std::uint32_t>(
+          Chunk<Out, 2>{{round_to<Out>(value[0]), round_to<Out>(value[1])}});
+    else if constexpr (std::is_same_v<Out, bf16>)
+      return arch::simt::round_pair_to_bf16(value[0], value[1]);
+    else
+      return arch::simt::round_pair_to_fp16(value[0], value[1]);
+  }
+
   /// Other outputs: pair by pair, or element by element.
   template <index_t Elems, class Pair>
   static RG_DEVICE RG_FORCE_INLINE void stage_elements(const Pair& pair, std::uint32_t base) {
     RG_UNROLL
     for (index_t elem = 0; elem < Elems; elem += 2) {
-      const Chunk<float, 2> value = pair(elem);
+      const Chunk<Sum, 2> value = pair(elem);
       const Chunk<Out, 2> out = {{round_to<Out>(value[0]), round_to<Out>(value[1])}};
       const std::uint32_t address = pair_address(base, elem);
       if constexpr (Swapped) {
@@ -458,7 +467,7 @@ class WgmmaStore {
       const index_t row = first_row + piece_row(elem);
       const index_t col = first_col + piece_col(elem);
       if (row < work.rows && col < work.cols)
-        store(row, col, Chunk<float, 1>{{product(work, acc[elem])}});
+        store(row, col, Chunk<Sum, 1>{{product(work, acc[elem])}});
     }
   }
 

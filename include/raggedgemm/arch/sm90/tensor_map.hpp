@@ -63,9 +63,13 @@ inline EncodeTiled encode_tiled() noexcept {
 }
 
 constexpr CUtensorMapDataType type_of(DType dtype) {
-  return dtype == DType::bf16  ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-         : dtype == DType::f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                               : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  switch (dtype) {
+    case DType::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case DType::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case DType::f32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case DType::s32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
+    default: return CU_TENSOR_MAP_DATA_TYPE_UINT8;  // 8-bit elements, which nothing converts
+  }
 }
 
 /// Makes a map of `rank` dimensions (4 at most) in 128-byte swizzled boxes.
@@ -122,7 +126,7 @@ inline Status make_operand_map(OperandMap& out,
     return static_cast<cuuint64_t>(elems * elem_bytes);
   };
   // A dimension of one element takes no step: any legal stride will do.
-  const cuuint64_t pitch = bytes(t.lines > 1 ? t.pitch : round_up(t.contiguous, offset_t{8}));
+  const cuuint64_t pitch = bytes(t.lines > 1 ? t.pitch : round_up(t.contiguous, offset_t{16}));
   const cuuint64_t slab_pitch = t.slabs > 1 ? bytes(t.slab_pitch) : pitch;
   const auto contiguous = static_cast<cuuint64_t>(t.contiguous);
   const auto lines = static_cast<cuuint64_t>(t.lines);
@@ -143,7 +147,7 @@ inline Status make_operand_map(OperandMap& out,
       out.map, operand, type, 4, data, extents, strides, box, CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
 }
 
-/// Makes the map of an output of 16-bit or f32 elements.
+/// Makes the map of an output of 16-bit, f32 or s32 elements.
 ///
 /// Requires: why_not_tma_store() == nullptr. Errors: vendor_error.
 inline Status make_output_map(OutputMap& out,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "raggedgemm/arch/sm90/barrier.hpp"
 #include "raggedgemm/problem/dtype.hpp"
@@ -15,11 +16,11 @@ namespace arch::sm90 {
 /// Which dimension of an operand tile is contiguous in shared memory.
 enum class Major : std::int32_t { k, mn };
 
-/// How an operand tile lies in shared memory, in rows of 128 bytes, swizzled: 64 16-bit elements or
-/// 32 of f32. K-major: one row for each row of A (column of B), that deep. MN-major (16-bit only):
-/// chunks of 64 rows of A (columns of B), each [64 deep][64]. 64 rows of A take 8 KiB.
-/// Source: PTX ISA, "Matrix descriptor" and "Shared memory matrix layout"; the stride fields were
-/// probed one by one on an H200 (spikes/hopper/README.md, "Facts").
+/// How an operand tile lies in shared memory, in rows of 128 bytes, swizzled: 64 16-bit elements,
+/// 32 of f32 or 128 of 8 bits. K-major: one row for each row of A (column of B), that deep.
+/// MN-major (16-bit only): chunks of 64 rows of A (columns of B), each [64 deep][64]. 64 rows of A
+/// take 8 KiB. Source: PTX ISA, "Matrix descriptor" and "Shared memory matrix layout"; the stride
+/// fields were probed one by one on an H200 (spikes/hopper/README.md, "Facts").
 struct OperandLayout {
   static constexpr index_t chunk_bytes = 64 * 64 * 2;
 
@@ -58,7 +59,7 @@ RG_DEVICE RG_FORCE_INLINE void multiply_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Open) : "memory");
 }
 
-/// The instruction's depth and types for an input type: f32 is multiplied as tf32.
+/// The instruction's depth and types for an input type: f32 is multiplied as tf32, s8 into s32.
 template <DType T>
 struct MultiplyName;
 template <>
@@ -74,15 +75,36 @@ struct MultiplyName<DType::f32> {
   static constexpr char text[] = "k8.f32.tf32.tf32";
 };
 
-/// Its operands for the order of A and B: 16-bit types may be MN-major.
-template <DType T, Major A, Major B>
-struct MultiplyOrder {
-  static constexpr char text[] = {
-      ',', A == Major::mn ? '1' : '0', ',', B == Major::mn ? '1' : '0', '\0'};
+template <>
+struct MultiplyName<DType::e4m3fn> {
+  static constexpr char text[] = "k32.f32.e4m3.e4m3";
 };
-template <Major A, Major B>
-struct MultiplyOrder<DType::f32, A, B> {
-  static_assert(A == Major::k && B == Major::k, "tf32 operands must be contiguous along the depth");
+template <>
+struct MultiplyName<DType::e5m2> {
+  static constexpr char text[] = "k32.f32.e5m2.e5m2";
+};
+template <>
+struct MultiplyName<DType::s8> {
+  static constexpr char text[] = "k32.s32.s8.s8";
+};
+
+/// Its last operands: factors of A and B, which are 1, for floats; and for 16-bit types their
+/// order, which may be MN-major.
+template <DType T, Major A, Major B, index_t Bytes = bytes_of(T), bool Integer = is_integer(T)>
+struct MultiplyOrder {
+  static_assert(A == Major::k && B == Major::k,
+                "operands of other than 16 bits must be contiguous along the depth");
+  static constexpr char text[] = ",1,1";
+};
+template <DType T, Major A, Major B>
+struct MultiplyOrder<T, A, B, 2, false> {
+  static constexpr char text[] = {
+      ',', '1', ',', '1', ',', A == Major::mn ? '1' : '0', ',', B == Major::mn ? '1' : '0', '\0'};
+};
+template <DType T, Major A, Major B>
+struct MultiplyOrder<T, A, B, 1, true> {
+  static_assert(A == Major::k && B == Major::k,
+                "operands of other than 16 bits must be contiguous along the depth");
   static constexpr char text[] = "";
 };
 
@@ -98,47 +120,52 @@ struct MultiplyOrder<DType::f32, A, B> {
 #define RG_SM90_REGISTERS_224 RG_SM90_REGISTERS_192 ", " "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
 #define RG_SM90_REGISTERS_256 RG_SM90_REGISTERS_224 ", " "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-#define RG_SM90_OPERANDS_32 \
-  "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]), "+f"(acc[4]), "+f"(acc[5]), "+f"(acc[6]), "+f"(acc[7]), \
-  "+f"(acc[8]), "+f"(acc[9]), "+f"(acc[10]), "+f"(acc[11]), "+f"(acc[12]), "+f"(acc[13]), "+f"(acc[14]), "+f"(acc[15])
-#define RG_SM90_OPERANDS_64 RG_SM90_OPERANDS_32, \
-  "+f"(acc[16]), "+f"(acc[17]), "+f"(acc[18]), "+f"(acc[19]), "+f"(acc[20]), "+f"(acc[21]), "+f"(acc[22]), "+f"(acc[23]), \
-  "+f"(acc[24]), "+f"(acc[25]), "+f"(acc[26]), "+f"(acc[27]), "+f"(acc[28]), "+f"(acc[29]), "+f"(acc[30]), "+f"(acc[31])
-#define RG_SM90_OPERANDS_96 RG_SM90_OPERANDS_64, \
-  "+f"(acc[32]), "+f"(acc[33]), "+f"(acc[34]), "+f"(acc[35]), "+f"(acc[36]), "+f"(acc[37]), "+f"(acc[38]), "+f"(acc[39]), \
-  "+f"(acc[40]), "+f"(acc[41]), "+f"(acc[42]), "+f"(acc[43]), "+f"(acc[44]), "+f"(acc[45]), "+f"(acc[46]), "+f"(acc[47])
-#define RG_SM90_OPERANDS_128 RG_SM90_OPERANDS_96, \
-  "+f"(acc[48]), "+f"(acc[49]), "+f"(acc[50]), "+f"(acc[51]), "+f"(acc[52]), "+f"(acc[53]), "+f"(acc[54]), "+f"(acc[55]), \
-  "+f"(acc[56]), "+f"(acc[57]), "+f"(acc[58]), "+f"(acc[59]), "+f"(acc[60]), "+f"(acc[61]), "+f"(acc[62]), "+f"(acc[63])
-#define RG_SM90_OPERANDS_160 RG_SM90_OPERANDS_128, \
-  "+f"(acc[64]), "+f"(acc[65]), "+f"(acc[66]), "+f"(acc[67]), "+f"(acc[68]), "+f"(acc[69]), "+f"(acc[70]), "+f"(acc[71]), \
-  "+f"(acc[72]), "+f"(acc[73]), "+f"(acc[74]), "+f"(acc[75]), "+f"(acc[76]), "+f"(acc[77]), "+f"(acc[78]), "+f"(acc[79])
-#define RG_SM90_OPERANDS_192 RG_SM90_OPERANDS_160, \
-  "+f"(acc[80]), "+f"(acc[81]), "+f"(acc[82]), "+f"(acc[83]), "+f"(acc[84]), "+f"(acc[85]), "+f"(acc[86]), "+f"(acc[87]), \
-  "+f"(acc[88]), "+f"(acc[89]), "+f"(acc[90]), "+f"(acc[91]), "+f"(acc[92]), "+f"(acc[93]), "+f"(acc[94]), "+f"(acc[95])
-#define RG_SM90_OPERANDS_224 RG_SM90_OPERANDS_192, \
-  "+f"(acc[96]), "+f"(acc[97]), "+f"(acc[98]), "+f"(acc[99]), "+f"(acc[100]), "+f"(acc[101]), "+f"(acc[102]), "+f"(acc[103]), \
-  "+f"(acc[104]), "+f"(acc[105]), "+f"(acc[106]), "+f"(acc[107]), "+f"(acc[108]), "+f"(acc[109]), "+f"(acc[110]), "+f"(acc[111])
-#define RG_SM90_OPERANDS_256 RG_SM90_OPERANDS_224, \
-  "+f"(acc[112]), "+f"(acc[113]), "+f"(acc[114]), "+f"(acc[115]), "+f"(acc[116]), "+f"(acc[117]), "+f"(acc[118]), "+f"(acc[119]), \
-  "+f"(acc[120]), "+f"(acc[121]), "+f"(acc[122]), "+f"(acc[123]), "+f"(acc[124]), "+f"(acc[125]), "+f"(acc[126]), "+f"(acc[127])
+#define RG_SM90_OPERANDS_32(C) \
+  C(acc[0]), C(acc[1]), C(acc[2]), C(acc[3]), C(acc[4]), C(acc[5]), C(acc[6]), C(acc[7]), \
+  C(acc[8]), C(acc[9]), C(acc[10]), C(acc[11]), C(acc[12]), C(acc[13]), C(acc[14]), C(acc[15])
+#define RG_SM90_OPERANDS_64(C) RG_SM90_OPERANDS_32(C), \
+  C(acc[16]), C(acc[17]), C(acc[18]), C(acc[19]), C(acc[20]), C(acc[21]), C(acc[22]), C(acc[23]), \
+  C(acc[24]), C(acc[25]), C(acc[26]), C(acc[27]), C(acc[28]), C(acc[29]), C(acc[30]), C(acc[31])
+#define RG_SM90_OPERANDS_96(C) RG_SM90_OPERANDS_64(C), \
+  C(acc[32]), C(acc[33]), C(acc[34]), C(acc[35]), C(acc[36]), C(acc[37]), C(acc[38]), C(acc[39]), \
+  C(acc[40]), C(acc[41]), C(acc[42]), C(acc[43]), C(acc[44]), C(acc[45]), C(acc[46]), C(acc[47])
+#define RG_SM90_OPERANDS_128(C) RG_SM90_OPERANDS_96(C), \
+  C(acc[48]), C(acc[49]), C(acc[50]), C(acc[51]), C(acc[52]), C(acc[53]), C(acc[54]), C(acc[55]), \
+  C(acc[56]), C(acc[57]), C(acc[58]), C(acc[59]), C(acc[60]), C(acc[61]), C(acc[62]), C(acc[63])
+#define RG_SM90_OPERANDS_160(C) RG_SM90_OPERANDS_128(C), \
+  C(acc[64]), C(acc[65]), C(acc[66]), C(acc[67]), C(acc[68]), C(acc[69]), C(acc[70]), C(acc[71]), \
+  C(acc[72]), C(acc[73]), C(acc[74]), C(acc[75]), C(acc[76]), C(acc[77]), C(acc[78]), C(acc[79])
+#define RG_SM90_OPERANDS_192(C) RG_SM90_OPERANDS_160(C), \
+  C(acc[80]), C(acc[81]), C(acc[82]), C(acc[83]), C(acc[84]), C(acc[85]), C(acc[86]), C(acc[87]), \
+  C(acc[88]), C(acc[89]), C(acc[90]), C(acc[91]), C(acc[92]), C(acc[93]), C(acc[94]), C(acc[95])
+#define RG_SM90_OPERANDS_224(C) RG_SM90_OPERANDS_192(C), \
+  C(acc[96]), C(acc[97]), C(acc[98]), C(acc[99]), C(acc[100]), C(acc[101]), C(acc[102]), C(acc[103]), \
+  C(acc[104]), C(acc[105]), C(acc[106]), C(acc[107]), C(acc[108]), C(acc[109]), C(acc[110]), C(acc[111])
+#define RG_SM90_OPERANDS_256(C) RG_SM90_OPERANDS_224(C), \
+  C(acc[112]), C(acc[113]), C(acc[114]), C(acc[115]), C(acc[116]), C(acc[117]), C(acc[118]), C(acc[119]), \
+  C(acc[120]), C(acc[121]), C(acc[122]), C(acc[123]), C(acc[124]), C(acc[125]), C(acc[126]), C(acc[127])
 
 // After the columns: the numbers of the operands behind the accumulator.
-#define RG_SM90_MULTIPLY(COLS, A, B, ACCUMULATE, TYPES, ORDER)                                       \
+#define RG_SM90_MULTIPLY_INTO(REGISTER, COLS, A, B, ACCUMULATE, TYPES, ORDER)                        \
   asm volatile(                                                                                     \
       "{\n.reg .pred p;\nsetp.ne.b32 p, %" #ACCUMULATE ", 0;\n"                                     \
       "wgmma.mma_async.sync.aligned.m64n" #COLS "%" #TYPES " {" RG_SM90_REGISTERS_##COLS "}, "      \
-      "%" #A ", %" #B ", p, 1, 1%" #ORDER ";\n}"                                                    \
-      : RG_SM90_OPERANDS_##COLS                                                                     \
+      "%" #A ", %" #B ", p%" #ORDER ";\n}"                                                          \
+      : RG_SM90_OPERANDS_##COLS(REGISTER)                                                           \
       : "l"(a), "l"(b), "r"(static_cast<std::int32_t>(accumulate)),                                 \
         "C"(MultiplyName<T>::text), "C"(MultiplyOrder<T, MajorA, MajorB>::text))
+#define RG_SM90_MULTIPLY(...)                                                                       \
+  if constexpr (std::is_same_v<Accumulator, std::int32_t>)                                          \
+    RG_SM90_MULTIPLY_INTO("+r", __VA_ARGS__);                                                       \
+  else                                                                                              \
+    RG_SM90_MULTIPLY_INTO("+f", __VA_ARGS__)
 // clang-format on
 
 /// acc[64, Cols] = A[64, k] · B[k, Cols] (+ acc if `accumulate`) for a depth of 32 bytes, in the
 /// accumulator's first Cols / 2 registers. `a` and `b` are descriptors. Asynchronous: acc is not to
 /// be touched before multiply_wait.
-template <index_t Cols, DType T, Major MajorA, Major MajorB, int Length>
-RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[Length],
+template <index_t Cols, DType T, Major MajorA, Major MajorB, class Accumulator, int Length>
+RG_DEVICE RG_FORCE_INLINE void multiply(Accumulator (&acc)[Length],
                                         std::uint64_t a,
                                         std::uint64_t b,
                                         bool accumulate) {
@@ -180,12 +207,18 @@ RG_DEVICE RG_FORCE_INLINE void multiply(float (&acc)[Length],
 #undef RG_SM90_REGISTERS_256
 #undef RG_SM90_OPERANDS_256
 #undef RG_SM90_MULTIPLY
+#undef RG_SM90_MULTIPLY_INTO
 
 /// Keeps the compiler from reading the accumulator above the wait that precedes this call.
 template <int Length>
 RG_DEVICE RG_FORCE_INLINE void settle(float (&acc)[Length]) {
   RG_UNROLL
   for (int i = 0; i < Length; ++i) asm volatile("" : "+f"(acc[i])::"memory");
+}
+template <int Length>
+RG_DEVICE RG_FORCE_INLINE void settle(std::int32_t (&acc)[Length]) {
+  RG_UNROLL
+  for (int i = 0; i < Length; ++i) asm volatile("" : "+r"(acc[i])::"memory");
 }
 
 #endif
