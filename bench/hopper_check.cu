@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks and times every Hopper row of the config table on one GPU, without any test framework.
-// hopper_check.sh builds and runs it; modes: check (all cases), tiny (for compute-sanitizer), time.
+// hopper_check.sh builds and runs it; modes: check (all cases), tiny (for compute-sanitizer),
+// repeat (bitwise equal results; with -DRAGGEDGEMM_PLANT_DELAYS the roles sleep at random), time.
 #include <cublas_v2.h>
 
 #include <algorithm>
@@ -115,6 +116,22 @@ struct Findings {
   double want;
 };
 
+/// Adds how many elements differ in bits.
+template <class T>
+__global__ void count_differences(const T* a,
+                                  const T* b,
+                                  std::size_t elems,
+                                  unsigned long long* different) {
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < elems;
+       i += std::size_t{gridDim.x} * blockDim.x) {
+    bool differs = false;
+    for (std::size_t byte = 0; byte < sizeof(T); ++byte)
+      differs = differs || reinterpret_cast<const unsigned char*>(a + i)[byte] !=
+                               reinterpret_cast<const unsigned char*>(b + i)[byte];
+    if (differs) atomicAdd(different, 1ULL);
+  }
+}
+
 /// One lane an output element, f64 sums. Everything outside the output must be as before.
 template <class In, class Out>
 __global__ void compare(Expected e, double unit, Findings* findings) {
@@ -156,8 +173,8 @@ __global__ void compare(Expected e, double unit, Findings* findings) {
         const In* a = static_cast<const In*>(e.a) + group * p.a.slab + row * p.a.row;
         const In* b = static_cast<const In*>(e.b) + group * p.b.slab + col * p.b.col;
         for (offset_t k = k_begin; k < k_end; ++k) {
-          const double product = double{rg::Element<In>::widen(a[k * p.a.col])} *
-                                 double{rg::Element<In>::widen(b[k * p.b.row])};
+          const double product = static_cast<double>(rg::Element<In>::widen(a[k * p.a.col])) *
+                                 static_cast<double>(rg::Element<In>::widen(b[k * p.b.row]));
           sum += product;
           magnitude += fabs(product);
         }
@@ -165,7 +182,7 @@ __global__ void compare(Expected e, double unit, Findings* findings) {
       want = p.alpha * sum;
       magnitude *= fabs(static_cast<double>(p.alpha));
       if (p.beta != 0) {
-        const double term = p.beta * double{rg::Element<Out>::widen(before_raw)};
+        const double term = p.beta * static_cast<double>(rg::Element<Out>::widen(before_raw));
         want += term;
         magnitude += fabs(term);
       }
@@ -345,6 +362,24 @@ std::vector<Case> tiny_cases() {
   return cases;
 }
 
+/// Few, for many repeats: short and long rings, tails, several tiles a block.
+std::vector<Case> repeated_cases() {
+  std::vector<Case> cases;
+  cases.push_back({.name = "repeated, NaN all around",
+                   .m = 777,
+                   .k = 200,
+                   .n = 136,
+                   .sizes = {1, 7, 129, 300, 0, 3, 155, 92},
+                   .nan = true,
+                   .pad = 8});
+  cases.push_back({.name = "repeated, many tiles a block",
+                   .m = 3000,
+                   .k = 320,
+                   .n = 1100,
+                   .sizes = some_sizes(23, 300, 4)});
+  return cases;
+}
+
 index_t row_named(const char* name) {
   for (index_t row = 0; row < rg::config_rows; ++row)
     if (std::strcmp(rg::config_row(row).name, name) == 0) return row;
@@ -354,6 +389,7 @@ index_t row_named(const char* name) {
 
 int failures = 0;
 int checks = 0;
+int repeats = 2;
 
 /// Elements from line to line of an input: whole 16 bytes.
 template <class In>
@@ -491,7 +527,8 @@ void check(const Case& c, const char* row_name, const E& epilogue, const float* 
   e.live = sum;
   e.bias = bias;
   Buffer<Findings> findings(1);
-  for (int repeat = 0; repeat < 2; ++repeat) {
+  Buffer<Out> first(repeats > 2 ? d.elems() : 0);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
     ++checks;
     require(cudaMemcpy(d.get(), before.get(), d.bytes(), cudaMemcpyDeviceToDevice), "copy");
     require(cudaMemset(findings.get(), 0, sizeof(Findings)), "clear");
@@ -502,6 +539,23 @@ void check(const Case& c, const char* row_name, const E& epilogue, const float* 
       return;
     }
     require(cudaDeviceSynchronize(), c.name);
+    if (repeat > 1) {
+      count_differences<<<264, 256>>>(first.get(), d.get(), d.elems(), &findings.get()->wrong);
+      unsigned long long different = 0;
+      require(cudaMemcpy(&different, findings.get(), sizeof different, cudaMemcpyDeviceToHost),
+              "differences");
+      if (different == 0) continue;
+      std::printf("FAILED: %s %s, %s: repeat %d differs in %llu elements\n",
+                  row_name,
+                  rg::name_of(V),
+                  c.name,
+                  repeat,
+                  different);
+      ++failures;
+      return;
+    }
+    if (repeats > 2)
+      require(cudaMemcpy(first.get(), d.get(), d.bytes(), cudaMemcpyDeviceToDevice), "first");
     const double unit = std::is_same_v<Out, rg::bf16>   ? 0x1p-8
                         : std::is_same_v<Out, rg::fp16> ? 0x1p-11
                                                         : 0x1p-23;
@@ -804,8 +858,12 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "check";
   if (mode == "check") return check_everything(all_cases());
   if (mode == "tiny") return check_everything(tiny_cases());
+  if (mode == "repeat") {
+    repeats = argc > 2 ? std::atoi(argv[2]) : 1000;
+    return check_everything(repeated_cases());
+  }
   if (mode == "time" && argc == 2) return time_everything();
   if (mode == "time" && argc >= 4) return time_one(argv[2], argv[3], argc > 4);
-  std::printf("modes: check; tiny; time [ROW M,K,N,G [skewed]]\n");
+  std::printf("modes: check; tiny; repeat [TIMES]; time [ROW M,K,N,G [skewed]]\n");
   return 2;
 }

@@ -312,6 +312,38 @@ void check_fp8() {
     }
 }
 
+/// Layouts and pitches that matrix instructions of 8-bit types take: rhs contiguous along the
+/// depth.
+template <class In, class... Outs>
+void check_matrix_rows() {
+  for (const offset_t k : {16, 150, 400})
+    for (const offset_t n : {40, 260}) {
+      for (const Shape& s : {Shape{Variant::non_contracting, some_groups, some_rows, k, n},
+                             Shape{Variant::non_contracting, 3, 300, k, n},
+                             Shape{Variant::batch, 4, 150, k, n}}) {
+        Case c = fp8_case("nt", s, s.groups == 3 ? Sizes{140, 0, 129} : sizes_for(s));
+        c.rhs = {.transposed = true};
+        c = with_aligned_pitches(c);
+        (check_case<In, In, Outs>(c), ...);
+        if (std::is_integral_v<In>) continue;
+        c.name += ", reals, alpha and beta";
+        c.data = Data::reals;
+        c.alpha = 0.7F;
+        c.beta = -1.3F;
+        c.tail = Tail::keep;
+        (check_case<In, In, Outs>(c), ...);
+      }
+    }
+}
+
+TEST_CASE("Aligned 8-bit operands that are contiguous along the depth", "[conformance][fp8][s8][device]") {
+  SECTION("e4m3fn") { check_matrix_rows<rg::fp8_e4m3fn, float, bf16>(); }
+  SECTION("e5m2") { check_matrix_rows<rg::fp8_e5m2, float, bf16>(); }
+  SECTION("e4m3fnuz") { check_matrix_rows<rg::fp8_e4m3fnuz, float, bf16>(); }
+  SECTION("e5m2fnuz") { check_matrix_rows<rg::fp8_e5m2fnuz, float, bf16>(); }
+  SECTION("s8") { check_matrix_rows<std::int8_t, std::int32_t, std::int8_t>(); }
+}
+
 TEST_CASE("fp8 operands of each format multiply into f32 and bf16", "[conformance][fp8][device]") {
   SECTION("e4m3fn") { check_fp8<rg::fp8_e4m3fn>(); }
   SECTION("e5m2") { check_fp8<rg::fp8_e5m2>(); }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "raggedgemm/numeric/convert.hpp"
+#include "raggedgemm/platform/arch.hpp"
 
 namespace support {
 
@@ -38,6 +40,14 @@ double error_bound(double terms, double absdot, double reference) {
   const double accumulated = gamma_of(terms) * absdot;
   return accumulated + unit_roundoff<Out> * (std::fabs(reference) + accumulated) +
          half_smallest<Out>;
+}
+
+/// What the sums of 8-bit floats may lack besides, relative to Σ|a·b|: Hopper's tensor cores add
+/// the products of one step (128 of them) with some 14 bits.
+template <class In>
+double sum_roundoff(raggedgemm::Arch arch) {
+  const bool is_fp8 = sizeof(In) == 1 && !std::is_integral_v<In>;
+  return is_fp8 && arch == raggedgemm::Arch::sm90 ? 0x1p-11 : 0;
 }
 
 }  // namespace support

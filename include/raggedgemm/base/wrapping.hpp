@@ -2,7 +2,7 @@
 // Arithmetic of accumulators: that of the type, except that signed integers wrap.
 #pragma once
 
-#include <limits>
+#include <cstdint>
 #include <type_traits>
 
 #include "raggedgemm/base/macros.hpp"
@@ -45,8 +45,9 @@ RG_HOST_DEVICE constexpr T multiply_add(T a, T b, T c) {
 /// A double as a signed integer: cut towards zero and at the ends of the range, 0 for NaN.
 template <class T>
 RG_HOST_DEVICE constexpr T to_integer(double value) {
-  constexpr T least = std::numeric_limits<T>::min();
-  constexpr T most = std::numeric_limits<T>::max();
+  // numeric_limits' functions are of the host only.
+  constexpr T most = static_cast<T>((std::uint64_t{1} << (8 * sizeof(T) - 1)) - 1);
+  constexpr T least = -most - 1;
   if (value != value) return 0;
   if (value <= static_cast<double>(least)) return least;
   if (value >= static_cast<double>(most)) return most;

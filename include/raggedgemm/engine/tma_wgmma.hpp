@@ -397,14 +397,14 @@ struct TmaWgmma {
       }
     }
     if (ping_pong && Wave::lane() == 0) shared.turn[group ^ 1].arrive();
-    arch::sm90::multiply_wait<0>();
+    if (ragged_depth && tail > 0)
+      multiply_tail<Cols>(acc, shared, at.slot, group, tail, steps > 0);
+    else
+      arch::sm90::multiply_wait<0>();
     if (steps > 0) release(shared, previous);
-    if constexpr (ragged_depth) {
-      if (tail > 0) {
-        multiply_tail<Cols>(acc, shared, at.slot, group, tail, steps > 0);
-        release(shared, at.slot);
-        at.advance();
-      }
+    if (tail > 0) {
+      release(shared, at.slot);
+      at.advance();
     }
     RG_UNROLL
     for (index_t i = 0; i < atoms; ++i) arch::sm90::settle(acc[i]);

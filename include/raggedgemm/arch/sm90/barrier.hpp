@@ -18,6 +18,18 @@ RG_DEVICE RG_FORCE_INLINE std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+/// With RAGGEDGEMM_PLANT_DELAYS, a switch for tests of what the roles wait for: a warp sleeps up to
+/// 2 µs before one in eight of its steps. Otherwise nothing.
+RG_DEVICE RG_FORCE_INLINE void plant_delay() {
+#if defined(RAGGEDGEMM_PLANT_DELAYS)
+  std::uint64_t time = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
+  const std::uint32_t dice =
+      (static_cast<std::uint32_t>(time) + threadIdx.x / 32 * 977 + blockIdx.x * 7919) * 2654435761U;
+  if (dice >> 29 == 0) __nanosleep(dice >> 8 & 2047U);
+#endif
+}
+
 /// A phase barrier in shared memory. A phase ends when `arrivals` arrivals and all announced bytes
 /// have come in; phases alternate between parity 0 and 1. wait() acquires what the arriving lanes,
 /// and the copy engine, wrote before.
@@ -28,11 +40,13 @@ class Barrier {
   }
 
   RG_DEVICE RG_FORCE_INLINE void arrive() {
+    plant_delay();
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory");
   }
 
   /// Arrives, and keeps the phase open until the copy engine has written `bytes` more.
   RG_DEVICE RG_FORCE_INLINE void arrive_and_expect(index_t bytes) {
+    plant_delay();
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()),
                  "r"(bytes)
                  : "memory");
@@ -40,6 +54,7 @@ class Barrier {
 
   /// Returns when the phase of this parity has ended; a fresh barrier's phase 1 counts as ended.
   RG_DEVICE RG_FORCE_INLINE void wait(index_t parity) {
+    plant_delay();
     asm volatile(
         "{\n"
         ".reg .pred ended;\n"
@@ -73,6 +88,7 @@ RG_DEVICE RG_FORCE_INLINE void fence_shared_for_async_proxy() {
 /// A barrier of `lanes` lanes by number, 1 to 15 (0 is __syncthreads).
 template <index_t Lanes>
 RG_DEVICE RG_FORCE_INLINE void named_barrier(index_t number) {
+  plant_delay();
   asm volatile("bar.sync %0, %1;" ::"r"(number), "n"(Lanes) : "memory");
 }
 
