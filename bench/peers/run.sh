@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Times raggedgemm beside its peers on this machine's Hopper GPU and prints the tables. Arguments go
 # to run.py (--help lists them). PREBUILT=FOLDER takes libours.so and libcublas_peers.so from there
-# instead of building them. Fails when a result is wrong or time ran out.
+# instead of building them. JAX_SECONDS=N adds JAX's ragged_dot (jax_peers.py). Fails when a result
+# is wrong or time ran out.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -32,5 +33,8 @@ rm -f "$csv"
 status=0
 python3 "$here/run.py" --libs "$(cd "$libs" && pwd)" --csv "$csv" "$@" || status=$?
 [ -e "$csv" ] || exit "$status"
+if [ -n "${JAX_SECONDS:-}" ]; then
+  python3 "$here/jax_peers.py" --csv "$csv" --seconds "$JAX_SECONDS" || [ $? -eq 3 ] || status=$?
+fi
 python3 "$here/summarize.py" "$csv" || status=$?
 exit "$status"

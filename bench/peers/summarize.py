@@ -74,7 +74,8 @@ def line_of(title, cells):
     bound = [cell for cell in cells if cell.get("ours", {}).get("bound") == "flops"]
     return [title, len(cells),
             *(mean(lead(cell, peer) for cell in cells)
-              for peer in ("best", "torch", "triton", "cublas_grouped*", "cublas_loop*")),
+              for peer in ("best", "torch", "triton", "cublas_grouped*", "cublas_loop*",
+                           "jax_default", "jax_mosaic")),
             mean(number(cell, "of_floor") for cell in cells),
             mean(number(cell, "of_dense") for cell in bound), len(bound)]
 
@@ -113,11 +114,11 @@ def main():
     cells, heads = read(a.csv)
     timed = {key: cell for key, cell in cells.items() if time_of(cell, "ours")}
     print("\n".join(heads) + "\n\n## Geometric means over the shapes\n\n"
-          "Times of the best peer, torch, Triton and cuBLAS over ours: above 1, ours is faster. "
+          "Times of the best peer, torch, Triton, cuBLAS and JAX over ours: above 1, ours is faster. "
           "`*`: knows the sizes on the host.\n")
     head = ["class, groups", "cells", "best/ours", "torch/ours", "triton/ours",
-            "cublas grouped*/ours", "cublas loop*/ours", "of floor", "of dense where flops bind",
-            "cells there"]
+            "cublas grouped*/ours", "cublas loop*/ours", "JAX default/ours", "JAX Mosaic/ours",
+            "of floor", "of dense where flops bind", "cells there"]
     lines = []
     for pattern in PATTERNS:
         of_pattern = {key: cell for key, cell in timed.items() if key[2] == pattern}
