@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+MATRIX_ENGINE = re.compile(r"TmaWgmma|MmaSync")
 SERIALISED = re.compile(r"\(C75\d\d\).*")  # ptxas notes on WGMMA pipelines and setmaxnreg
 RESOURCES = re.compile(
     r"Compiling entry function '(\w+)' for '(sm_\w+)'.*?\n(?:.*\n)*?"
@@ -40,12 +41,12 @@ def short(name):
 
 
 def k_loop_counts(ptx):
-    """For each kernel: (mangled name, wgmma instructions, wgmma in the smallest loop that holds any)."""
+    """For each kernel: (mangled name, matrix instructions, those in the smallest loop that holds any)."""
     for entry in re.split(r"(?=\.entry )", ptx)[1:]:
         name = re.match(r"\.entry (\w+)", entry).group(1)
         lines = entry.splitlines()
         labels = {m.group(1): i for i, l in enumerate(lines) if (m := re.match(r"\s*(\$L\w+):", l))}
-        matrix = [i for i, l in enumerate(lines) if "wgmma.mma_async" in l]
+        matrix = [i for i, l in enumerate(lines) if "wgmma.mma_async" in l or "mma.sync.aligned" in l]
         loops = []
         for i, line in enumerate(lines):
             m = re.search(r"\bbra(?:\.uni)?\s+(\$L\w+)", line)
@@ -80,12 +81,11 @@ def main():
         found = list(k_loop_counts(path.read_text()))
         named = demangle([f[0] for f in found])
         for mangled, total, inside in found:
-            is_matrix = "wgmma" in named[mangled].lower()
-            if is_matrix:
-                print(f"{short(named[mangled]):<64} wgmma {total}, in the K loop {inside}")
+            if MATRIX_ENGINE.search(named[mangled]):
+                print(f"{short(named[mangled]):<64} matrix instructions {total}, in the K loop {inside}")
                 if not inside:
-                    bad.append(f"{short(named[mangled])}: no wgmma inside a loop")
-        if not any("wgmma" in named[f[0]].lower() for f in found):
+                    bad.append(f"{short(named[mangled])}: no matrix instruction inside a loop")
+        if not any(MATRIX_ENGINE.search(named[f[0]]) for f in found):
             bad.append(f"{path}: no tensor-core kernel in it")
     for line in bad:
         print(f"FAIL {line}")

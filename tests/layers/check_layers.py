@@ -64,6 +64,7 @@ VENDOR_IF_EXCEPTIONS = {
     "engine/wgmma_store.hpp": "a part of Hopper's engine",
     "engine/work_ring.hpp": "a part of Hopper's engine",
     "engine/mfma.hpp": "CDNA's own engine is device code",
+    "engine/mma_sync.hpp": "Ampere's own engine is device code",
 }
 VENDOR = re.compile(
     r"RG_PLATFORM_|RG_HOST_X86|__CUDA|__NVCC__|__HIP|__AMDGCN|__gfx\d|__GFX\d|__x86_64__|__AVX|__SSE"

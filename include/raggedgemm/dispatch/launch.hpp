@@ -14,6 +14,7 @@
 #include "raggedgemm/dispatch/kernel_entry.hpp"
 #include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/engine/mfma.hpp"
+#include "raggedgemm/engine/mma_sync.hpp"
 #include "raggedgemm/engine/simple.hpp"
 #include "raggedgemm/engine/tma_wgmma.hpp"
 #include "raggedgemm/kernel/batch.hpp"
@@ -153,6 +154,10 @@ struct GpuEngine<EngineId::simple, Config, VariantType, TypesType, EpilogueType>
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct GpuEngine<EngineId::tma_wgmma, Config, VariantType, TypesType, EpilogueType> {
   using type = engine::TmaWgmma<Config, VariantType, TypesType, EpilogueType>;
+};
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct GpuEngine<EngineId::mma_sync, Config, VariantType, TypesType, EpilogueType> {
+  using type = engine::MmaSync<Config, VariantType, TypesType, EpilogueType>;
 };
 #endif
 

@@ -14,6 +14,7 @@ enum class EngineId : std::int32_t {
   simple,     ///< copy, multiply, store: any GPU, and the host
   tma_wgmma,  ///< Hopper: TMA producer, WGMMA consumers
   mfma,       ///< CDNA: matrix instructions from LDS
+  mma_sync,   ///< Ampere and later: asynchronous copies, matrix instructions from registers
 };
 
 constexpr const char* name_of(EngineId engine) noexcept {
@@ -21,6 +22,7 @@ constexpr const char* name_of(EngineId engine) noexcept {
     case EngineId::simple: return "simple";
     case EngineId::tma_wgmma: return "tma_wgmma";
     case EngineId::mfma: return "mfma";
+    case EngineId::mma_sync: return "mma_sync";
   }
   return "unknown";
 }

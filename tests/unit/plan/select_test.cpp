@@ -94,31 +94,79 @@ TEST_CASE("Selection takes a matrix-core row for an aligned problem and falls ba
     CHECK(plan.value().order.chiplets == device.chiplets);
     CHECK(contains(explain(plan.value(), set), row.name));
 
+    // Without alignment: CUDA has another matrix-core row, HIP none.
+    const bool has_any_alignment = set.platform == Platform::cuda;
     Problem odd = dense(8192, 515, 1024, 8);  // a pitch of 1030 bytes
-    const Result<Plan> slow = make_plan(odd, {}, set);
-    REQUIRE(slow.ok());
-    CHECK(!config_row(slow.value().kernel.row).fast);
-    const std::string text = explain(slow.value(), set);
-    CHECK(contains(text, "SLOW"));
-    CHECK(contains(text, row.name));  // says why the fast row was passed over
-    CHECK(contains(text, "lhs"));
-
-    const Result<Plan> refused = make_plan(odd, {.selection = Selection::require_fast}, set);
-    CHECK(refused.status().code() == StatusCode::no_fast_kernel);
-    CHECK(std::string(refused.status().operand()) == "options.selection");
-
     Problem shifted = dense(8192, 512, 1024, 8);
     shifted.b_alignment_bytes = 2;
-    const Result<Plan> unaligned = make_plan(shifted, {}, set);
-    REQUIRE(unaligned.ok());
-    CHECK(!config_row(unaligned.value().kernel.row).fast);
-    CHECK(contains(explain(unaligned.value(), set), "rhs"));
+    for (const bool lhs : {true, false}) {
+      const Problem& p = lhs ? odd : shifted;
+      const Result<Plan> unaligned = make_plan(p, {}, set);
+      REQUIRE(unaligned.ok());
+      CHECK(config_row(unaligned.value().kernel.row).fast == has_any_alignment);
+      const std::string text = explain(unaligned.value(), set);
+      CHECK(contains(text, "SLOW") != has_any_alignment);
+      CHECK(contains(text, row.name));  // says why the first row was passed over
+      CHECK(contains(text, lhs ? "needs a more aligned lhs" : "needs a more aligned rhs"));
+      const Status fast = make_plan(p, {.selection = Selection::require_fast}, set).status();
+      CHECK(fast.ok() == has_any_alignment);
+      if (has_any_alignment) continue;
+      CHECK(fast.code() == StatusCode::no_fast_kernel);
+      CHECK(std::string(fast.operand()) == "options.selection");
+    }
 
     Problem f32 = dense(8192, 512, 1024, 8);
     f32.lhs_dtype = f32.rhs_dtype = f32.out_dtype = DType::f32;
     CHECK(make_plan(f32, {.selection = Selection::require_fast}, set).status().code() ==
           StatusCode::no_fast_kernel);
   }
+}
+
+TEST_CASE("A gather of lhs takes a matrix-core row on CUDA, never a copy engine's",
+          "[plan][host]") {
+  const auto cuda_rows = rows_of(Platform::cuda, yes);
+  for (const auto device :
+       {fake_device<Platform::cuda, Arch::sm80>, fake_device<Platform::cuda, Arch::sm90>}) {
+    const KernelSet set = set_of(cuda_rows, Platform::cuda, device);
+    for (const offset_t rows : {1024, 8192})
+      for (const Variant variant :
+           {Variant::non_contracting, Variant::contracting, Variant::batch}) {
+        Problem p = dense(rows, 512, 1024, 32);
+        p.variant = variant;
+        p.gathers = true;
+        p.lhs_extent = 300;
+        if (variant == Variant::contracting) {
+          p = dense(512, rows, 1024, 32);
+          p.variant = variant;
+          p.gathers = true;
+          p.a = {0, 1, 512};
+          p.b = {0, 1024, 1};
+          p.d = {512 * 1024, 1024, 1};
+        }
+        if (variant == Variant::batch) {
+          p.a.slab = rows * 512;
+          p.d.slab = rows * 1024;
+        }
+        INFO(name_of(variant));
+        const Result<Plan> plan = make_plan(p, {.selection = Selection::require_fast}, set);
+        REQUIRE(plan.ok());
+        CHECK(config_row(plan.value().kernel.row).config.engine == EngineId::mma_sync);
+        if (device().value().arch == Arch::sm90)
+          CHECK(contains(explain(plan.value(), set), "does not gather lhs"));
+        p.instances.rank = 1;
+        p.instances.extent[0] = 2;
+        p.instances.stride[0].d = offset_t{1} << 32;
+        CHECK(make_plan(p, {.selection = Selection::require_fast}, set).status().code() ==
+              StatusCode::no_fast_kernel);
+      }
+  }
+  const auto hip_rows = rows_of(Platform::hip, yes);
+  const KernelSet hip = set_of(hip_rows, Platform::hip, fake_device<Platform::hip, Arch::gfx942>);
+  Problem p = dense(8192, 512, 1024, 8);
+  p.gathers = true;
+  p.lhs_extent = 300;
+  CHECK(make_plan(p, {.selection = Selection::require_fast}, hip).status().code() ==
+        StatusCode::no_fast_kernel);
 }
 
 TEST_CASE("f32 is rounded to tf32 only where the call allows it", "[plan][host]") {
