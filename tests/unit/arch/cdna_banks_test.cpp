@@ -15,6 +15,8 @@
 #include "raggedgemm/arch/cdna/feed.hpp"
 #include "raggedgemm/arch/cdna/matrix_map.hpp"
 #include "raggedgemm/arch/cdna/shared_image.hpp"
+#include "raggedgemm/arch/gfx942/matrix.hpp"
+#include "raggedgemm/arch/gfx950/matrix.hpp"
 #include "support/catch.hpp"
 
 namespace {
@@ -79,21 +81,11 @@ double slowdown(const Access& access, const AddressOfLane& address_bytes) {
   return static_cast<double>(clocks) / static_cast<double>(ideal);
 }
 
-template <index_t Outer, index_t Lanes>
-void check_all_accesses() {
-  using Image = arch::cdna::SharedImage<Outer>;
-  using Slice = arch::cdna::SliceMap;
-  for (const Access& access : reads()) {
-    INFO(access.name);
-    for (index_t slice = 0; slice < Image::depth / Slice::depth; ++slice)
-      for (index_t first = 0; first < Outer; first += 32)
-        CHECK(slowdown(access, [&](index_t lane) {
-                return Image::offset_bytes(first + Slice::outer(lane),
-                                           Slice::chunk(lane) ^ Slice::chunk_bits(slice));
-              }) == 1.0);
-  }
-  using DepthMajor = arch::cdna::DepthMajorMap<Outer, Lanes>;
-  using OuterMajor = arch::cdna::OuterMajorMap<Outer, Lanes>;
+template <index_t ElemBytes, index_t Outer, index_t Lanes>
+void check_writes() {
+  using Image = arch::cdna::SharedImage<ElemBytes, Outer>;
+  using DepthMajor = arch::cdna::DepthMajorMap<ElemBytes, Outer, Lanes>;
+  using OuterMajor = arch::cdna::OuterMajorMap<ElemBytes, Outer, Lanes>;
   for (index_t wave = 0; wave < Lanes / 64; ++wave) {
     for (index_t load = 0; load < DepthMajor::loads; ++load)
       CHECK(slowdown(write(), [&](index_t lane) {
@@ -110,11 +102,41 @@ void check_all_accesses() {
   }
 }
 
+/// Reads of fragments of both operands; addresses are the same for all elements.
+template <class Instruction>
+void check_reads() {
+  using Image = arch::cdna::SharedImage<1, 256>;
+  using Map = typename Instruction::Map;
+  using Slice = arch::cdna::SliceMap<Instruction>;
+  for (const Access& access : reads()) {
+    INFO(access.name);
+    for (index_t slice = 0; slice < Image::chunks / Slice::depth_chunks; ++slice)
+      for (index_t part = 0; part < Slice::chunks; ++part)
+        for (index_t first = 0; first < Image::outer; first += Map::outer)
+          for (const bool swapped : {false, true})
+            CHECK(slowdown(access, [&](index_t lane) {
+                    const index_t outer = Map::operand_outer(lane);
+                    return Image::offset_bytes(first + (swapped ? Map::index_of_row(outer) : outer),
+                                               Slice::chunk(lane) ^ Slice::chunk_bits(slice, part));
+                  }) == 1.0);
+  }
+}
+
 }  // namespace
 
-TEST_CASE("no shared memory instruction of the CDNA engine has bank conflicts", "[arch][host]") {
-  SECTION("256 outer indices, 512 lanes") { check_all_accesses<256, 512>(); }
-  SECTION("128 outer indices, 256 lanes") { check_all_accesses<128, 256>(); }
+TEST_CASE("no write of the CDNA feeds has bank conflicts", "[arch][host]") {
+  SECTION("8 bits, 256 outer indices, 512 lanes") { check_writes<1, 256, 512>(); }
+  SECTION("16 bits, 256 outer indices, 512 lanes") { check_writes<2, 256, 512>(); }
+  SECTION("16 bits, 128 outer indices, 256 lanes") { check_writes<2, 128, 256>(); }
+  SECTION("32 bits, 256 outer indices, 512 lanes") { check_writes<4, 256, 512>(); }
+  SECTION("32 bits, 128 outer indices, 256 lanes") { check_writes<4, 128, 256>(); }
+  SECTION("64 bits, 128 outer indices, 256 lanes") { check_writes<8, 128, 256>(); }
+}
+
+TEST_CASE("no read of the CDNA engine has bank conflicts", "[arch][host]") {
+  SECTION("32 rows") { check_reads<arch::gfx942::InstructionFor<bf16>>(); }
+  SECTION("32 rows, two chunks a lane") { check_reads<arch::gfx950::InstructionFor<fp8_e5m2>>(); }
+  SECTION("16 rows, f64") { check_reads<arch::gfx942::InstructionFor<double>>(); }
 }
 
 TEST_CASE("the bank model sees the conflicts of an image without a twist", "[arch][host]") {

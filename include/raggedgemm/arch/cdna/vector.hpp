@@ -27,9 +27,33 @@ RG_DEVICE RG_FORCE_INLINE void unrolled(const F& f) {
 
 #if RG_PLATFORM_HIP
 
-using Dwords2 = std::uint32_t __attribute__((ext_vector_type(2)));
-using Dwords4 = std::uint32_t __attribute__((ext_vector_type(4)));
-using Floats16 = float __attribute__((ext_vector_type(16)));
+template <index_t Count>
+using DwordVector = std::uint32_t __attribute__((ext_vector_type(Count)));
+using Dwords2 = DwordVector<2>;
+using Dwords4 = DwordVector<4>;
+
+/// What a lane holds of one operand for one slice: chunks of 16 bytes.
+template <index_t Chunks>
+using Fragment = DwordVector<4 * Chunks>;
+
+/// What a lane holds of the result of a matrix instruction.
+template <class Compute, index_t Elems>
+using Result = Compute __attribute__((ext_vector_type(Elems)));
+
+/// The `Part`th T of a fragment.
+template <class T, index_t Part, class FragmentType>
+RG_DEVICE RG_FORCE_INLINE T part_of(const FragmentType& fragment) {
+  constexpr index_t dwords = index_t{sizeof(T)} / 4;
+  constexpr index_t first = Part * dwords;
+  if constexpr (sizeof(T) == sizeof(FragmentType)) {
+    return __builtin_bit_cast(T, fragment);
+  } else if constexpr (dwords == 1) {
+    return __builtin_bit_cast(T, std::uint32_t{fragment[first]});
+  } else {
+    static_assert(dwords == 2, "parts are one dword, two, or the whole fragment");
+    return __builtin_bit_cast(T, Dwords2{fragment[first], fragment[first + 1]});
+  }
+}
 
 /// A byte of a block's shared memory, in the address space of its own: a generic pointer would make
 /// flat loads.
