@@ -66,8 +66,11 @@ def short_name(name):
     found = re.search(r"Types<((?:<[^>]*>|[^<>])*)>", name)
     epilogue = re.search(r"(\w+)>\(", name)
     text = f"{ENGINES[engine]} {LAYOUTS[layout]} {m}x{n}x{k}/{lanes}"
-    if re.search(r"TileConfig\{[^}]*, true\}", name):
-        text += " tf32"
+    # Fields of TileConfig; the demangler leaves out those at the end that are zero.
+    fields = re.search(r"TileConfig\{([^}]*)\}", name).group(1).split(", ")
+    for index, word in ((11, "direct"), (12, "tf32")):
+        if fields[index:index + 1] == ["true"]:
+            text += " " + word
     if variant:
         text += " " + re.sub(r"(?<!^)([A-Z])", r"_\1", variant.group(1)).lower()
     if found:

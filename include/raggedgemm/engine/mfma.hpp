@@ -4,6 +4,7 @@
 #pragma once
 
 #include "raggedgemm/arch/cdna/barrier.hpp"
+#include "raggedgemm/arch/cdna/direct_feed.hpp"
 #include "raggedgemm/arch/cdna/feed.hpp"
 #include "raggedgemm/arch/cdna/native.hpp"
 #include "raggedgemm/arch/cdna/wave.hpp"
@@ -40,7 +41,8 @@ struct WaveGrid {
 /// `BFeed` bring the operands (arch/cdna/feed.hpp). The pipeline is three deep: while the matrix
 /// instructions of a step run, the next step lies in registers on its way into shared memory and
 /// the loads of the one after are in flight. With one stage of shared memory a barrier says that a
-/// step's images may be overwritten, with two the next step is written beside them. Cost: shared
+/// step's images may be overwritten, with two the next step is written beside them. With direct
+/// feeds nothing passes registers: the loads of the next step write the other stage. Cost: shared
 /// memory for `Stages` steps of both operands.
 template <class Slice, class Compute, class AFeed, class BFeed, class Grid, index_t Stages>
 class MfmaBlock {
@@ -52,21 +54,21 @@ class MfmaBlock {
   using Fragment = typename Slice::Fragment;
   using Wave = arch::cdna::Wave;
   using SharedByte = arch::cdna::SharedByte;
+  static constexpr bool direct = AFeed::direct;
   static constexpr index_t stage_bytes = AImage::bytes + BImage::bytes;
   static constexpr std::size_t shared_bytes = Stages * stage_bytes;
-  static_assert(
-      Stages == 1 || (Stages == 2 && (stage_bytes & (stage_bytes - 1)) == 0),
-      "TileConfig.stages must be 1 for mfma, or 2 with images of a power of two of bytes");
+  static_assert(Stages == 1 || (Stages == 2 && (stage_bytes & (stage_bytes - 1)) == 0),
+                "TileConfig.stages must be 1 for mfma, or 2 with images of 2^x bytes");
+  static_assert(AFeed::direct == BFeed::direct && (!direct || Stages == 2),
+                "TileConfig.stages must be 2 with TileConfig.direct");
 
   RG_DEVICE explicit MfmaBlock(unsigned char* shared)
       : a_feed_((SharedByte*)shared), b_feed_((SharedByte*)shared + AImage::bytes) {
     SharedByte* const a_image = (SharedByte*)shared;      // [block_m, block_k]
     SharedByte* const b_image = a_image + AImage::bytes;  // [block_n, block_k]
-    const index_t lane = Wave::lane();
-    const index_t chunk = SliceMap::chunk(lane);
-    const index_t outer = ResultMap::operand_outer(lane);
-    a_from_ = a_image + AImage::offset_bytes(wave_row() + outer, chunk);
-    b_from_ = b_image + BImage::offset_bytes(wave_col() + ResultMap::index_of_row(outer), chunk);
+    const index_t outer = ResultMap::operand_outer(Wave::lane());
+    a_from_ = fragment_begin<AImage>(a_image, wave_row(), outer);
+    b_from_ = fragment_begin<BImage>(b_image, wave_col(), ResultMap::index_of_row(outer));
     switch_read();  // between tiles, the stage that is read is the one not to be written next
   }
 
@@ -119,7 +121,7 @@ class MfmaBlock {
 
  private:
   static constexpr index_t block_k = AImage::depth;
-  static constexpr index_t slices = AImage::chunks / SliceMap::depth_chunks;
+  static constexpr index_t slices = 128 / (SliceMap::depth_chunks * AImage::chunk_bytes);
   /// Rows of matrix tiles whose fragments of A are in registers at a time, where two whole sets of
   /// the largest fragments, or any beside f64 sums, would not fit: a row that is through makes room
   /// for the one so many rows on. All rows with one stage of shared memory, because its images are
@@ -128,8 +130,12 @@ class MfmaBlock {
   static constexpr index_t a_ring = !a_in_place   ? 2 * Grid::row_tiles
                                     : Stages == 2 ? Grid::row_tiles / 2
                                                   : Grid::row_tiles;
-  static constexpr index_t b_reads = Grid::col_tiles * SliceMap::chunks;  ///< of one slice
-  static constexpr index_t a_reads = Grid::row_tiles * SliceMap::chunks;
+  /// Reads of shared memory that make a fragment.
+  template <class Image>
+  static constexpr index_t fragment_reads =
+      Image::depth_contiguous ? SliceMap::chunks : arch::cdna::TransposingRead::reads;
+  static constexpr index_t b_reads = Grid::col_tiles * fragment_reads<BImage>;  ///< of one slice
+  static constexpr index_t a_reads = Grid::row_tiles * fragment_reads<AImage>;
   static constexpr index_t reads = a_reads + b_reads;
   /// Reads of a slice that go beside the matrix instructions of the one before it.
   static constexpr index_t reads_ahead = a_in_place ? b_reads : reads;
@@ -149,15 +155,28 @@ class MfmaBlock {
   RG_DEVICE void fill(const arch::cdna::FeedWindow& a, const arch::cdna::FeedWindow& b) {
     a_feed_.start(a);
     b_feed_.start(b);
-    load_step();
-    arch::cdna::shared_memory_barrier();  // all waves have read the images of the tile before
-    clip_step();
-    arch::cdna::unrolled<writes>([&](auto write) { write_one<write>(); });
-    switch_written();
-    load_step();
+    if constexpr (direct) {
+      arch::cdna::shared_memory_barrier();  // all waves have read the images of the tile before
+      if (a_feed_.tail_depth() > 0) {
+        a_feed_.write_tail();
+        b_feed_.write_tail();
+      } else {
+        load_step();
+      }
+      switch_written();
+      load_step();
+      arch::cdna::wait_for_loads<loads>();
+    } else {
+      load_step();
+      arch::cdna::shared_memory_barrier();  // all waves have read the images of the tile before
+      clip_step();
+      arch::cdna::unrolled<writes>([&](auto write) { write_one<write>(); });
+      switch_written();
+      load_step();
+    }
     arch::cdna::shared_memory_barrier();  // the images of step 0 are whole
     switch_read();
-    constexpr index_t first_reads = b_reads + min_of(a_reads, a_ring * SliceMap::chunks);
+    constexpr index_t first_reads = b_reads + min_of(a_reads, a_ring * fragment_reads<AImage>);
     arch::cdna::unrolled<first_reads>([&](auto read) { read_one<0, read>(); });
   }
 
@@ -184,18 +203,20 @@ class MfmaBlock {
     multiply_beside<last, 0, half, writes - early_writes>(
         [&](auto write) { write_one<early_writes + write>(); });
     switch_written();
+    if constexpr (direct) arch::cdna::wait_for_loads<0>();
     arch::cdna::shared_memory_barrier();  // the images of the next step are whole
     switch_read();
     const arch::cdna::Buffer a = a_feed_.step_buffer();
     const arch::cdna::Buffer b = b_feed_.step_buffer();
-    // Rows of the first half are through; those of a ring of half the rows, see multiply_beside().
-    constexpr index_t reads_now = a_ring < Grid::row_tiles ? b_reads : b_reads + a_reads / 2;
-    constexpr index_t reads_first = a_in_place ? reads_now : reads;
-    multiply_beside<last, half, instructions, reads_first + loads>([&](auto operation) {
-      if constexpr (operation < reads_first)
+    // In place: the rows of the first half are through, unless they have been refilled.
+    constexpr index_t first_reads = !a_in_place                ? reads
+                                    : a_ring < Grid::row_tiles ? b_reads
+                                                               : b_reads + a_reads / 2;
+    multiply_beside<last, half, instructions, first_reads + loads>([&](auto operation) {
+      if constexpr (operation < first_reads)
         read_one<0, operation>();
       else
-        load_one<operation - reads_first>(a, b);
+        load_one<operation - first_reads>(a, b);
     });
     a_feed_.advance();
     b_feed_.advance();
@@ -247,40 +268,68 @@ class MfmaBlock {
       b_feed_.template write<Write - AFeed::writes>();
   }
 
-  /// Reads 16 bytes of the fragments of a slice, in the order in which the matrix instructions want
-  /// them: the first of A, all of B, the rest of A; where A is read in place, all of B first.
-  /// Fragments of even and odd slices have registers of their own.
-  template <index_t SliceIndex, index_t Read>
-  RG_DEVICE RG_FORCE_INLINE void read_one() {
-    constexpr index_t chunks = SliceMap::chunks;
-    constexpr index_t b_first = a_in_place ? 0 : chunks;
-    if constexpr (Read >= b_first && Read < b_first + b_reads) {
-      constexpr index_t read = Read - b_first;
-      read_fragment<SliceIndex, read % chunks, read / chunks, BImage>(
-          b_from_, b_[SliceIndex % 2][read / chunks]);
+  /// What this lane reads first: of the fragment of slice 0 of the first matrix tile of its wave,
+  /// which begins at outer index `first`.
+  template <class Image>
+  static RG_DEVICE SharedByte* fragment_begin(SharedByte* image, index_t first, index_t outer) {
+    const index_t lane = Wave::lane();
+    if constexpr (Image::depth_contiguous) {
+      return image + Image::offset_bytes(first + outer, SliceMap::chunk(lane));
     } else {
-      constexpr index_t read = Read < b_first ? Read : Read - b_reads;
-      read_fragment<SliceIndex, read % chunks, read / chunks, AImage>(
-          a_from_, a_[a_slot(SliceIndex, read / chunks)]);
+      using Read = arch::cdna::TransposingRead;
+      const index_t named = first + Read::named_outer(lane);
+      return image + Image::offset_bytes(Read::named_depth(lane, 0), named / Image::chunk_elems) +
+             named % Image::chunk_elems * Image::elem_bytes;
     }
   }
 
-  /// Reads chunk `Part` of the fragment of matrix tile `Tile` of this wave.
-  template <index_t SliceIndex, index_t Part, index_t Tile, class Image>
+  /// One read of the fragments of a slice, in the order in which the matrix instructions want them:
+  /// the first of A, all of B, the rest of A; where A is read in place, all of B first. Fragments
+  /// of even and odd slices have registers of their own.
+  template <index_t SliceIndex, index_t Read>
+  RG_DEVICE RG_FORCE_INLINE void read_one() {
+    constexpr index_t b_first = a_in_place ? 0 : fragment_reads<AImage>;
+    if constexpr (Read >= b_first && Read < b_first + b_reads) {
+      constexpr index_t each = fragment_reads<BImage>;
+      constexpr index_t tile = (Read - b_first) / each;
+      read_fragment<BImage, SliceIndex, (Read - b_first) % each, tile>(b_from_,
+                                                                       b_[SliceIndex % 2][tile]);
+    } else {
+      constexpr index_t each = fragment_reads<AImage>;
+      constexpr index_t read = Read < b_first ? Read : Read - b_reads;
+      read_fragment<AImage, SliceIndex, read % each, read / each>(
+          a_from_, a_[a_slot(SliceIndex, read / each)]);
+    }
+  }
+
+  /// Reads part `Part` of the fragment of matrix tile `Tile` of this wave.
+  template <class Image, index_t SliceIndex, index_t Part, index_t Tile>
   RG_DEVICE RG_FORCE_INLINE void read_fragment(SharedByte* from, Fragment& fragment) {
-    // The twist is linear: that of another matrix tile's rows flips bits of the first one's.
-    constexpr index_t first = Tile * ResultMap::outer;
-    constexpr index_t bits =
-        (SliceMap::chunk_bits(SliceIndex, Part) ^ Image::twist(first)) * Image::chunk_bytes;
-    const arch::cdna::Dwords4 chunk =
-        arch::cdna::shared_read(arch::cdna::flip(from, bits) + first * Image::row_bytes);
-    if constexpr (SliceMap::chunks == 1)
-      fragment = chunk;
-    else
-      arch::cdna::unrolled<4>([&](auto dword) {
-        constexpr index_t d = decltype(dword)::value;
-        fragment[4 * Part + d] = chunk[d];
-      });
+    if constexpr (!Image::depth_contiguous) {
+      // The twist is that of the lane's depth alone: those of slices and parts do not change it.
+      using Read = arch::cdna::TransposingRead;
+      constexpr index_t depth = SliceIndex * 16 + Part * Read::elems;
+      static_assert(Image::twist(depth) == 0, "slices and parts must keep the twist");
+      const arch::cdna::Dwords2 four = arch::cdna::shared_read_transposing(
+          arch::cdna::flip(from, Tile * ResultMap::outer * Image::elem_bytes) +
+          depth * Image::row_bytes);
+      fragment[2 * Part] = four[0];
+      fragment[2 * Part + 1] = four[1];
+    } else {
+      // The twist is linear: that of another matrix tile's rows flips bits of the first one's.
+      constexpr index_t first = Tile * ResultMap::outer;
+      constexpr index_t bits =
+          (SliceMap::chunk_bits(SliceIndex, Part) ^ Image::twist(first)) * Image::chunk_bytes;
+      const arch::cdna::Dwords4 chunk =
+          arch::cdna::shared_read(arch::cdna::flip(from, bits) + first * Image::row_bytes);
+      if constexpr (SliceMap::chunks == 1)
+        fragment = chunk;
+      else
+        arch::cdna::unrolled<4>([&](auto dword) {
+          constexpr index_t d = decltype(dword)::value;
+          fragment[4 * Part + d] = chunk[d];
+        });
+    }
   }
   static constexpr index_t a_slot(index_t slice, index_t row) {
     return (slice * Grid::row_tiles + row) % a_ring;
@@ -315,9 +364,10 @@ class MfmaBlock {
     // The next step's images are whole, and read, in the second half of the last slice.
     constexpr bool later = next_slice && SliceIndex == slices - 1 && Row * row_instructions < half;
     if constexpr (!later)
-      arch::cdna::unrolled<SliceMap::chunks>([&](auto part) {
+      arch::cdna::unrolled<fragment_reads<AImage>>([&](auto part) {
         read_one<(SliceIndex + (next_slice ? 1 : 0)) % slices,
-                 b_reads + next % Grid::row_tiles * SliceMap::chunks + decltype(part)::value>();
+                 b_reads + next % Grid::row_tiles * fragment_reads<AImage> +
+                     decltype(part)::value>();
       });
   }
 
@@ -367,10 +417,24 @@ struct Mfma {
   using Native = arch::cdna::Native<tile.arch>;
   using Slice = typename Native::template Slice<Element, tile.tf32>;
 
+  template <bool Direct, bool DepthContiguous, index_t Outer>
+  struct FeedFor {
+    using type = arch::cdna::DepthMajorFeed<elem_bytes, Outer, lanes>;
+  };
+  template <index_t Outer>
+  struct FeedFor<false, false, Outer> {
+    using type = arch::cdna::OuterMajorFeed<elem_bytes, Outer, lanes>;
+  };
+  template <index_t Outer>
+  struct FeedFor<true, true, Outer> {
+    using type = arch::cdna::DirectFeed<arch::cdna::SharedImage<elem_bytes, Outer>, lanes>;
+  };
+  template <index_t Outer>
+  struct FeedFor<true, false, Outer> {
+    using type = arch::cdna::DirectFeed<arch::cdna::OuterImage<elem_bytes, Outer>, lanes>;
+  };
   template <bool DepthContiguous, index_t Outer>
-  using Feed = std::conditional_t<DepthContiguous,
-                                  arch::cdna::DepthMajorFeed<elem_bytes, Outer, lanes>,
-                                  arch::cdna::OuterMajorFeed<elem_bytes, Outer, lanes>>;
+  using Feed = typename FeedFor<tile.direct, DepthContiguous, Outer>::type;
   using AFeed = Feed<a_depth_contiguous, tile.block_m>;
   using BFeed = Feed<b_depth_contiguous, tile.block_n>;
   using Block = MfmaBlock<Slice,

@@ -14,6 +14,7 @@
 
 #include "raggedgemm/arch/cdna/feed.hpp"
 #include "raggedgemm/arch/cdna/matrix_map.hpp"
+#include "raggedgemm/arch/cdna/outer_image.hpp"
 #include "raggedgemm/arch/cdna/shared_image.hpp"
 #include "raggedgemm/arch/gfx942/matrix.hpp"
 #include "raggedgemm/arch/gfx950/matrix.hpp"
@@ -59,24 +60,30 @@ std::vector<Access> reads() {
           {"gfx950 read, sequential", sequential(16), 64}};
 }
 
+/// Reads of 8 bytes on gfx950: as many lanes at once as the banks serve, or half of them.
+std::vector<Access> transposing_reads() {
+  return {{"gfx950 transposing read", sequential(32), 64},
+          {"gfx950 transposing read, 16 lanes", sequential(16), 64}};
+}
+
 Access write() { return {"write", sequential(8), 32}; }
 
-/// Clocks that 64 lanes take for 16 bytes each, over those without conflicts.
+/// Clocks that 64 lanes take for `lane_bytes` each, over those without conflicts.
 template <class AddressOfLane>
-double slowdown(const Access& access, const AddressOfLane& address_bytes) {
+double slowdown(const Access& access, const AddressOfLane& address_bytes, index_t lane_bytes = 16) {
   index_t clocks = 0;
   index_t ideal = 0;
   for (const auto& phase : access.phases) {
     std::map<index_t, std::set<index_t>> dwords_of_bank;
     for (const index_t lane : phase)
-      for (index_t d = 0; d < 4; ++d) {
+      for (index_t d = 0; d < lane_bytes / 4; ++d) {
         const index_t dword = address_bytes(lane) / 4 + d;
         dwords_of_bank[dword % access.banks].insert(dword);
       }
     std::size_t worst = 0;
     for (const auto& bank : dwords_of_bank) worst = std::max(worst, bank.second.size());
     clocks += static_cast<index_t>(worst);
-    ideal += ceil_div(static_cast<index_t>(phase.size()) * 4, access.banks);
+    ideal += ceil_div(static_cast<index_t>(phase.size()) * lane_bytes / 4, access.banks);
   }
   return static_cast<double>(clocks) / static_cast<double>(ideal);
 }
@@ -139,7 +146,39 @@ TEST_CASE("no read of the CDNA engine has bank conflicts", "[arch][host]") {
   SECTION("16 rows, f64") { check_reads<arch::gfx942::InstructionFor<double>>(); }
 }
 
+TEST_CASE("no transposing read has bank conflicts", "[arch][host]") {
+  using Image = arch::cdna::OuterImage<2, 256>;
+  using Read = arch::cdna::TransposingRead;
+  for (const Access& access : transposing_reads()) {
+    INFO(access.name);
+    for (index_t slice = 0; slice < Image::depth / 16; ++slice)
+      for (index_t read = 0; read < Read::reads; ++read)
+        for (index_t first = 0; first < Image::outer; first += 32)
+          CHECK(slowdown(
+                    access,
+                    [&](index_t lane) {
+                      const index_t outer = first + Read::named_outer(lane);
+                      return Image::offset_bytes(slice * 16 + Read::named_depth(lane, read),
+                                                 outer / Image::chunk_elems) +
+                             outer % Image::chunk_elems * Image::elem_bytes;
+                    },
+                    8) == 1.0);
+  }
+}
+
+TEST_CASE("loads to shared memory write it without bank conflicts", "[arch][host]") {
+  CHECK(slowdown(write(), [](index_t lane) { return lane * 16; }) == 1.0);
+}
+
 TEST_CASE("the bank model sees the conflicts of an image without a twist", "[arch][host]") {
   for (const Access& access : reads())
     CHECK(slowdown(access, [](index_t lane) { return lane % 32 * 128 + lane / 32 * 16; }) > 2.0);
+  using Read = arch::cdna::TransposingRead;
+  for (const Access& access : transposing_reads())
+    CHECK(slowdown(
+              access,
+              [](index_t lane) {
+                return Read::named_depth(lane, 0) * 512 + Read::named_outer(lane) * 2;
+              },
+              8) > 2.0);
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "raggedgemm/arch/cdna/direct_feed.hpp"
 #include "raggedgemm/arch/cdna/feed.hpp"
 #include "raggedgemm/arch/cdna/shared_image.hpp"
 #include "raggedgemm/arch/gfx942/matrix.hpp"
@@ -169,7 +170,62 @@ void check_feed_maps() {
       }
 }
 
+/// Loads to shared memory fill an image: the lane at a place asks for the chunk that belongs there,
+/// and for the same one in each of its loads.
+template <class Image, index_t Lanes>
+void check_direct_map() {
+  using Map = arch::cdna::DirectMap<Image, Lanes>;
+  for (index_t lane = 0; lane < Lanes; ++lane)
+    for (index_t load = 0; load < Map::loads; ++load)
+      CHECK(Image::offset_bytes(Map::line(lane, load), Map::chunk(lane)) ==
+            lane * Image::chunk_bytes + load * Map::load_bytes);
+}
+
+/// A fragment that transposing reads make of an OuterImage is the one that a read of a SharedImage
+/// gives.
+void check_transposing_reads() {
+  using Image = arch::cdna::OuterImage<2, 256>;
+  using Read = arch::cdna::TransposingRead;
+  using Slice = arch::cdna::SliceMap<arch::gfx950::InstructionFor<bf16>>;
+  std::vector<index_t> image(static_cast<std::size_t>(Image::bytes / 2));  // depth · 256 + outer
+  for (index_t depth = 0; depth < Image::depth; ++depth)
+    for (index_t outer = 0; outer < Image::outer; ++outer)
+      image[static_cast<std::size_t>(Image::offset_bytes(depth, outer / Image::chunk_elems) / 2 +
+                                     outer % Image::chunk_elems)] = depth * 256 + outer;
+  for (index_t wave_first = 0; wave_first < Image::outer; wave_first += 64)
+    for (index_t tile = 0; tile < 2; ++tile)
+      for (index_t slice = 0; slice < 4; ++slice)
+        for (index_t read = 0; read < Read::reads; ++read) {
+          // As the engine computes it: the address for the first read, bits flipped, rows added.
+          const auto named = [&](index_t lane) {
+            const index_t outer = wave_first + Read::named_outer(lane);
+            const index_t begin =
+                Image::offset_bytes(Read::named_depth(lane, 0), outer / Image::chunk_elems) +
+                outer % Image::chunk_elems * 2;
+            return (begin ^ tile * 64) + (slice * 16 + read * Read::elems) * Image::row_bytes;
+          };
+          for (index_t lane = 0; lane < lanes; ++lane)
+            for (index_t elem = 0; elem < Read::elems; ++elem) {
+              const index_t at = named(Read::got_lane(lane, elem)) / 2 + Read::got_elem(lane);
+              const index_t depth =
+                  (Slice::chunk(lane) ^ Slice::chunk_bits(slice, 0)) * 8 + read * 4 + elem;
+              CHECK(image[static_cast<std::size_t>(at)] ==
+                    depth * 256 + wave_first + tile * 32 + lane % 32);
+            }
+        }
+}
+
 }  // namespace
+
+TEST_CASE("loads to shared memory put every chunk at its place", "[arch][host]") {
+  SECTION("depth contiguous, 16 bits") { check_direct_map<arch::cdna::SharedImage<2, 256>, 512>(); }
+  SECTION("depth contiguous, 8 bits") { check_direct_map<arch::cdna::SharedImage<1, 256>, 512>(); }
+  SECTION("outer index contiguous") { check_direct_map<arch::cdna::OuterImage<2, 256>, 512>(); }
+}
+
+TEST_CASE("transposing reads give the fragments of a slice", "[arch][host]") {
+  check_transposing_reads();
+}
 
 TEST_CASE("maps of gfx942 cover operands and result once, and 64 lanes multiply right",
           "[arch][host]") {

@@ -40,6 +40,18 @@ class Buffer {
           DwordVector<1>, __builtin_amdgcn_raw_buffer_load_b32(descriptor_, offset_bytes, 0, 0));
   }
 
+  /// 16 bytes a lane to consecutive places from `to` on, which is the same in all lanes. gfx950
+  /// only.
+  RG_DEVICE void load_to_shared(SharedByte* to, index_t offset_bytes) const {
+#if defined(__gfx950__)
+    __builtin_amdgcn_raw_ptr_buffer_load_lds(
+        descriptor_, (__attribute__((address_space(3))) void*)to, 16, offset_bytes, 0, 0, 0);
+#else
+    static_cast<void>(to);
+    static_cast<void>(offset_bytes);
+#endif
+  }
+
  private:
   __amdgpu_buffer_rsrc_t descriptor_;
 };

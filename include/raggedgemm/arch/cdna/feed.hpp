@@ -68,7 +68,56 @@ struct FeedWindow {
   offset_t pitch_bytes = 0;
   offset_t depth_left = 0;  ///< from `next` on; not positive: nothing is left
   index_t outer = 0;        ///< valid rows (of A; columns of B)
+
+  [[nodiscard]] RG_DEVICE index_t pitch() const { return static_cast<index_t>(pitch_bytes); }
+
+  /// Depth of the next step.
+  template <class Image>
+  [[nodiscard]] RG_DEVICE index_t step_depth() const {
+    return static_cast<index_t>(min_of(offset_t{Image::depth}, depth_left));
+  }
+
+  /// The window of the next step of an operand whose depth, or outer index, is contiguous. What
+  /// lies past its lines (rows; depths) is past its end and arrives as zero. Past the end of a line
+  /// it holds whatever the operand has there: outer indices that only touch output that is not
+  /// stored, or depths that the feed must clip.
+  template <class Image, bool DepthContiguous = Image::depth_contiguous>
+  [[nodiscard]] RG_DEVICE Buffer step_buffer() const {
+    const index_t lines = DepthContiguous ? outer : step_depth<Image>();
+    const index_t line_elems = DepthContiguous ? step_depth<Image>() : outer;
+    return Buffer(
+        next,
+        depth_left <= 0
+            ? 0
+            : (lines - 1) * pitch() + round_up(line_elems, Image::chunk_elems) * Image::elem_bytes);
+  }
+
+  /// Moves `next` by `depth` along the depth.
+  template <class Image, bool DepthContiguous = Image::depth_contiguous>
+  RG_DEVICE void advance(offset_t depth) {
+    next += depth * (DepthContiguous ? offset_t{Image::elem_bytes} : pitch_bytes);
+  }
 };
+
+/// All bits of the first `valid` elements of a chunk, none of the others.
+template <index_t ElemBytes>
+RG_DEVICE RG_FORCE_INLINE Dwords4 valid_elements(index_t valid) {
+  Dwords4 mask;
+  unrolled<4>([&](auto dword) {
+    constexpr index_t d = decltype(dword)::value;
+    constexpr index_t elems = 4 / min_of(ElemBytes, 4);  // of a dword
+    constexpr index_t first = d * 4 / ElemBytes;
+    if constexpr (elems == 4)
+      mask[d] = valid >= first + 4 ? 0xFFFFFFFFU
+                : valid > first    ? (1U << (8 * (valid - first))) - 1U
+                                   : 0U;
+    else if constexpr (elems == 2)
+      mask[d] = valid >= first + 2 ? 0xFFFFFFFFU : valid > first ? 0x0000FFFFU : 0U;
+    else
+      mask[d] = valid > first ? 0xFFFFFFFFU : 0U;
+  });
+  return mask;
+}
 
 /// Depth contiguous: 16-byte loads, written as they are.
 template <index_t ElemBytes, index_t Outer, index_t Lanes>
@@ -76,6 +125,7 @@ class DepthMajorFeed {
  public:
   using Map = DepthMajorMap<ElemBytes, Outer, Lanes>;
   using Image = typename Map::Image;
+  static constexpr bool direct = false;
   static constexpr index_t loads = Map::loads;
   static constexpr index_t writes = Map::loads;
 
@@ -87,49 +137,29 @@ class DepthMajorFeed {
   RG_DEVICE void start(const FeedWindow& window) {
     const index_t lane = block_lane();
     window_ = window;
-    offset_bytes_ = Map::row(lane, 0) * pitch_bytes() + Map::chunk(lane) * Image::chunk_bytes;
+    offset_bytes_ = Map::row(lane, 0) * window_.pitch() + Map::chunk(lane) * Image::chunk_bytes;
   }
 
-  /// The window of the next step: rows past the last one lie past its end, so they arrive as zero.
-  RG_DEVICE Buffer step_buffer() const {
-    return Buffer(window_.next,
-                  window_.depth_left <= 0
-                      ? 0
-                      : (window_.outer - 1) * pitch_bytes() +
-                            round_up(step_depth(), Image::chunk_elems) * Image::elem_bytes);
-  }
+  RG_DEVICE Buffer step_buffer() const { return window_.template step_buffer<Image>(); }
 
   template <index_t Load>
   RG_DEVICE void load(const Buffer& buffer) {
-    staged_[Load] = buffer.load<4>(offset_bytes_ + Load * Map::row_step * pitch_bytes());
+    staged_[Load] = buffer.load<4>(offset_bytes_ + Load * Map::row_step * window_.pitch());
   }
 
   /// After the loads of a step: on to the next one.
   RG_DEVICE void advance() {
     forget(offset_bytes_);
-    staged_depth_ = step_depth();
-    window_.next += Image::row_bytes;
+    staged_depth_ = window_.template step_depth<Image>();
+    window_.template advance<Image>(Image::depth);
     window_.depth_left -= Image::depth;
   }
 
   /// Zeroes what was loaded from past the end of the depth: neighbouring rows, which may hold NaN.
   RG_DEVICE void clip() {
     if (staged_depth_ >= Image::depth) return;
-    const index_t valid = staged_depth_ - Map::chunk(block_lane()) * Image::chunk_elems;
-    Dwords4 mask;
-    unrolled<4>([&](auto dword) {
-      constexpr index_t d = decltype(dword)::value;
-      constexpr index_t elems = 4 / min_of(Image::elem_bytes, 4);  // of a dword
-      constexpr index_t first = d * 4 / Image::elem_bytes;
-      if constexpr (elems == 4)
-        mask[d] = valid >= first + 4 ? 0xFFFFFFFFU
-                  : valid > first    ? (1U << (8 * (valid - first))) - 1U
-                                     : 0U;
-      else if constexpr (elems == 2)
-        mask[d] = valid >= first + 2 ? 0xFFFFFFFFU : valid > first ? 0x0000FFFFU : 0U;
-      else
-        mask[d] = valid > first ? 0xFFFFFFFFU : 0U;
-    });
+    const Dwords4 mask = valid_elements<Image::elem_bytes>(
+        staged_depth_ - Map::chunk(block_lane()) * Image::chunk_elems);
     unrolled<loads>([&](auto load) { staged_[load] &= mask; });
   }
 
@@ -142,11 +172,6 @@ class DepthMajorFeed {
   RG_DEVICE void switch_image(index_t bits) { to_ = flip(to_, bits); }
 
  private:
-  RG_DEVICE index_t pitch_bytes() const { return static_cast<index_t>(window_.pitch_bytes); }
-  RG_DEVICE index_t step_depth() const {
-    return static_cast<index_t>(min_of(offset_t{Image::depth}, window_.depth_left));
-  }
-
   SharedByte* to_;  // where the lane's first chunk goes
   FeedWindow window_;
   index_t offset_bytes_ = 0;
@@ -162,6 +187,7 @@ class OuterMajorFeed {
  public:
   using Map = OuterMajorMap<ElemBytes, Outer, Lanes>;
   using Image = typename Map::Image;
+  static constexpr bool direct = false;
   static constexpr index_t loads = Map::loads;
   static constexpr index_t writes = Map::writes;
 
@@ -176,32 +202,23 @@ class OuterMajorFeed {
     const index_t lane = block_lane();
     window_ = window;
     unrolled<Map::units>([&](auto unit) {
-      offset_bytes_[unit] = Map::chunk(lane, unit) * Map::unit_depth * pitch_bytes() +
+      offset_bytes_[unit] = Map::chunk(lane, unit) * Map::unit_depth * window_.pitch() +
                             Map::outer(lane, unit) * Image::elem_bytes;
     });
   }
 
-  /// The window of the next step: depths past the last one lie past its end and arrive as zero.
-  /// Outer indices past the last valid one hold whatever the operand has there: they only touch
-  /// output that is not stored.
-  RG_DEVICE Buffer step_buffer() const {
-    return Buffer(window_.next,
-                  window_.depth_left <= 0
-                      ? 0
-                      : (step_depth() - 1) * pitch_bytes() +
-                            round_up(window_.outer, Image::chunk_elems) * Image::elem_bytes);
-  }
+  RG_DEVICE Buffer step_buffer() const { return window_.template step_buffer<Image, false>(); }
 
   template <index_t Load>
   RG_DEVICE void load(const Buffer& buffer) {
     staged_[Load] = buffer.load<Map::load_dwords>(offset_bytes_[Load / Map::unit_depth] +
-                                                  Load % Map::unit_depth * pitch_bytes());
+                                                  Load % Map::unit_depth * window_.pitch());
   }
 
   /// After the loads of a step: on to the next one.
   RG_DEVICE void advance() {
     unrolled<Map::units>([&](auto unit) { forget(offset_bytes_[unit]); });
-    window_.next += Image::depth * window_.pitch_bytes;
+    window_.template advance<Image, false>(Image::depth);
     window_.depth_left -= Image::depth;
   }
 
@@ -230,11 +247,6 @@ class OuterMajorFeed {
   }
 
  private:
-  RG_DEVICE index_t pitch_bytes() const { return static_cast<index_t>(window_.pitch_bytes); }
-  RG_DEVICE index_t step_depth() const {
-    return static_cast<index_t>(min_of(offset_t{Image::depth}, window_.depth_left));
-  }
-
   /// Dword `Dword` of the chunk of outer index `Column` of the unit whose loads begin at `First`.
   template <index_t First, index_t Column, index_t Dword>
   RG_DEVICE RG_FORCE_INLINE std::uint32_t packed_dword() const {

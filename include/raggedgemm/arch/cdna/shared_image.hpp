@@ -18,6 +18,7 @@ namespace arch::cdna {
 /// Source: search over linear twists; phases as published (tests/unit/arch/cdna_banks_test.cpp).
 template <index_t ElemBytes, index_t Outer>
 struct SharedImage {
+  static constexpr bool depth_contiguous = true;
   static constexpr index_t outer = Outer;
   static constexpr index_t elem_bytes = ElemBytes;
   static constexpr index_t row_bytes = 128;

@@ -59,8 +59,22 @@ RG_DEVICE RG_FORCE_INLINE T part_of(const FragmentType& fragment) {
 /// flat loads.
 using SharedByte = __attribute__((address_space(3))) unsigned char;
 
-RG_DEVICE RG_FORCE_INLINE Dwords4 shared_read(const SharedByte* from) {
+// RG_RESTRICT: without it the compiler (clang 22) takes a read for one of what loads to shared
+// memory write, and waits for all of them.
+RG_DEVICE RG_FORCE_INLINE Dwords4 shared_read(const SharedByte* RG_RESTRICT from) {
   return *reinterpret_cast<const __attribute__((address_space(3))) Dwords4*>(from);
+}
+/// Four 16-bit elements by TransposingRead.
+RG_DEVICE RG_FORCE_INLINE Dwords2 shared_read_transposing(const SharedByte* RG_RESTRICT from) {
+#if defined(__gfx950__)
+  using Four = short __attribute__((ext_vector_type(4)));
+  return __builtin_bit_cast(
+      Dwords2,
+      __builtin_amdgcn_ds_read_tr16_b64_v4i16((__attribute__((address_space(3))) Four*)from));
+#else
+  static_cast<void>(from);
+  return {};
+#endif
 }
 RG_DEVICE RG_FORCE_INLINE void shared_write(SharedByte* to, Dwords4 value) {
   *reinterpret_cast<__attribute__((address_space(3))) Dwords4*>(to) = value;
