@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the machine code of the CDNA kernels allows: a static report, no measurement.
 
-  isa_report.py [--bar FRACTION] [--large MxNxK] [--csv FILE] FILE...
+  isa_report.py [--bar FRACTION] [--large MxN] [--csv FILE] FILE...
 
 Each FILE is clang's assembly or an AMD code object of one target, as for tests/isa/check_hip_isa.py.
 For each kernel with matrix instructions: registers, LDS, waves a SIMD, and for one turn of the main
@@ -21,7 +21,7 @@ loop the clocks that each part of a compute unit is busy:
 What the model leaves out lowers the share further: memory latencies, LDS bank conflicts (the
 exhaustive test unit/arch/cdna_banks says that there are none), HBM and the power limit.
 
-With --bar, exits with 1 when a kernel of the tile given by --large (default 256x256x64) has a lower
+With --bar, exits with 1 when a kernel of the tile given by --large (default 256x256, of any depth) has a lower
 bound, spills vector registers, uses scratch or has no matrix instruction in a loop.
 
 Sources: AMD Instinct MI300 (CDNA3) and CDNA4 instruction set architecture documents, passes of the
@@ -46,10 +46,15 @@ LDS_READ_WIDTH = {"gfx942": 128, "gfx950": 256}  # bytes a clock
 LDS_WRITE_WIDTH = {"gfx942": 128, "gfx950": 128}
 GLOBAL_WIDTH = 64
 
-# Passes (4 clocks each) of a matrix instruction, by rows x columns x depth and operand bytes.
+# Passes (4 clocks each) of a matrix instruction, by rows x columns x depth and operand type; where the
+# chips differ, by chip.
 PASSES = {
     ("32x32x8", "f16"): 8, ("32x32x8", "bf16"): 8, ("16x16x16", "f16"): 4, ("16x16x16", "bf16"): 4,
     ("32x32x16", "f16"): 8, ("32x32x16", "bf16"): 8, ("16x16x32", "f16"): 4, ("16x16x32", "bf16"): 4,
+    ("32x32x16", "fp8_fp8"): 8, ("32x32x16", "bf8_bf8"): 8, ("32x32x16", "i8"): 8,
+    ("32x32x32", "i8"): 8, ("32x32x2", "f32"): 16, ("32x32x4", "xf32"): 8,
+    ("32x32x64", "f8f6f4"): 16,  # of 8-bit formats; 6 and 4 bits take half
+    ("16x16x4", "f64"): {"gfx942": 8, "gfx950": 16},
 }
 WORDS = {"b8": 1, "u8": 1, "i8": 1, "b16": 2, "u16": 2, "i16": 2, "b32": 4, "b64": 8, "b96": 12,
          "b128": 16}
@@ -57,10 +62,12 @@ DWORDS = {"ubyte": 1, "sbyte": 1, "ushort": 2, "sshort": 2, "short": 2, "byte": 
           "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}
 
 
-def mfma_passes(opcode):
+def mfma_passes(opcode, target):
     """Passes of a v_mfma opcode; an unknown one ends the program: a guess would be a wrong report."""
-    found = re.match(r"v_mfma_f32_(\d+x\d+x\d+)_?(bf16|f16)", opcode)
-    passes = PASSES.get(found.groups()) if found else None
+    found = re.match(r"v_mfma_(?:f32|i32|f64)_(\d+x\d+x\d+)_?(\w+)", opcode)
+    passes = PASSES.get((found.group(1), re.sub(r"_1k$", "", found.group(2)))) if found else None
+    if isinstance(passes, dict):
+        passes = passes.get(target)
     if passes is None:
         sys.exit(f"isa_report.py: the passes of {opcode} are not in its table")
     return passes
@@ -96,7 +103,7 @@ def clocks(loop, target, waves):
         opcode = line.split()[0]
         issued += 1
         if opcode.startswith("v_mfma"):
-            mfma += 4 * mfma_passes(opcode)
+            mfma += 4 * mfma_passes(opcode, target)
         elif opcode.startswith("v_"):
             valu += 4
         elif opcode.startswith("ds_"):
@@ -144,13 +151,13 @@ def wave_clocks(loop, target):
 
 
 def tile_lds_bytes(demangled):
-    """LDS of a block of this library's kernels, which ask for it at the launch: both tiles, 16-bit,
-    of every stage."""
-    tile = re.search(r"TileConfig\{\([\w:]+\)\d+, (\d+), (\d+), (\d+), (\d+),", demangled)
+    """LDS of a block of this library's kernels, which ask for it at the launch: rows of 128 bytes for
+    both tiles, of every stage."""
+    tile = re.search(r"TileConfig\{\([\w:]+\)\d+, (\d+), (\d+), \d+, (\d+),", demangled)
     if not tile:
         return 0
-    m, n, k, stages = map(int, tile.groups())
-    return (m + n) * k * 2 * stages
+    m, n, stages = map(int, tile.groups())
+    return (m + n) * 128 * stages
 
 
 def report(path, rows):
@@ -200,7 +207,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bar", type=float, help="least bound of the kernels of --large")
-    parser.add_argument("--large", default="256x256x64", metavar="MxNxK")
+    parser.add_argument("--large", default="256x256", metavar="MxN")
     parser.add_argument("--csv")
     parser.add_argument("files", nargs="+", metavar="FILE")
     arguments = parser.parse_args()
@@ -216,7 +223,7 @@ def main():
     for row in rows:
         print(f"{row['target']:7s}{row['kernel']:64s}" +
               "".join(f"{row.get(c, '-')!s:>11s}" for c in columns))
-        if arguments.bar is None or f" {arguments.large}/" not in row["kernel"]:
+        if arguments.bar is None or f" {arguments.large}x" not in row["kernel"]:
             continue
         if row.get("bound", 0) < arguments.bar:
             failures.append(f"{row['target']} {row['kernel']}: bound {row.get('bound', 'none')}")

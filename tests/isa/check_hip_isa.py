@@ -23,6 +23,10 @@ import sys
 
 LAYOUTS = ("nn", "nt", "tn", "tt", "any")
 ENGINES = ("simple", "tma_wgmma", "mfma")
+FP8_NAMES = {
+    "Fp8<3, 7, false>": "e4m3fn", "Fp8<2, 15, false>": "e5m2",
+    "Fp8<3, 8, true>": "e4m3fnuz", "Fp8<2, 16, true>": "e5m2fnuz",
+}
 MISSING_KERNEL_SHARED_BYTES = 4112  # arch/simt/shared_memory.hpp
 
 
@@ -59,13 +63,21 @@ def short_name(name):
         return re.sub(r"\b(\w+::)+", "", name)[:70]
     engine, m, n, k, lanes, layout = (int(x) for x in config.groups())
     variant = re.search(r"kernel::(\w+)", name)
-    types = re.search(r"Types<([^>]*)>", name)
+    found = re.search(r"Types<((?:<[^>]*>|[^<>])*)>", name)
     epilogue = re.search(r"(\w+)>\(", name)
     text = f"{ENGINES[engine]} {LAYOUTS[layout]} {m}x{n}x{k}/{lanes}"
+    # Fields of TileConfig; the demangler leaves out those at the end that are zero.
+    fields = re.search(r"TileConfig\{([^}]*)\}", name).group(1).split(", ")
+    for index, word in ((11, "direct"), (12, "tf32")):
+        if fields[index:index + 1] == ["true"]:
+            text += " " + word
     if variant:
         text += " " + re.sub(r"(?<!^)([A-Z])", r"_\1", variant.group(1)).lower()
-    if types:
-        lhs, rhs, out = (t.strip().split("::")[-1] for t in types.group(1).split(","))
+    if found:
+        types = found.group(1)
+        for fp8, format_name in FP8_NAMES.items():
+            types = re.sub(re.escape(fp8), format_name, types)
+        lhs, rhs, out = (t.strip().split("::")[-1] for t in types.split(","))
         text += f" {lhs},{rhs}->{out}"
     if epilogue and epilogue.group(1) not in ("Identity", "Prepared"):
         text += " " + epilogue.group(1)

@@ -35,6 +35,10 @@ inline constexpr std::uint32_t all_variants = 7;
 inline constexpr std::uint32_t rows_ragged_or_batch =
     bit_of(Variant::non_contracting) | bit_of(Variant::batch);
 inline constexpr std::uint32_t half_floats = bit_of(DType::bf16) | bit_of(DType::f16);
+inline constexpr std::uint32_t gfx942_bytes =
+    bit_of(DType::e4m3fnuz) | bit_of(DType::e5m2fnuz) | bit_of(DType::s8);
+inline constexpr std::uint32_t gfx950_bytes =
+    bit_of(DType::e4m3fn) | bit_of(DType::e5m2) | bit_of(DType::s8);
 inline constexpr offset_t any_extent = offset_t{1} << 40;
 
 // clang-format off
@@ -127,7 +131,7 @@ inline constexpr std::array config_table{
               16, false, true, "untuned"},
     ConfigRow{"mfma_nn_256x256x64", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 129, any_extent,
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 512,
-               .layout = Layout::nn, .supergroup = 4},
+               .layout = Layout::nn, .supergroup = 4, .direct = true},
               16, true, true, "untuned"},
     ConfigRow{"mfma_nn_128x128x64", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 0, 128,
               {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
@@ -135,7 +139,7 @@ inline constexpr std::array config_table{
               16, true, true, "untuned"},
     ConfigRow{"mfma_nt_256x256x64", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 129, any_extent,
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 512,
-               .layout = Layout::nt, .supergroup = 4},
+               .layout = Layout::nt, .supergroup = 4, .direct = true},
               16, true, true, "untuned"},
     ConfigRow{"mfma_nt_128x128x64", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 0, 128,
               {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
@@ -143,7 +147,7 @@ inline constexpr std::array config_table{
               16, true, true, "untuned"},
     ConfigRow{"mfma_tn_256x256x64", Arch::gfx950, half_floats, false, bit_of(Variant::contracting), 129, any_extent,
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 512,
-               .layout = Layout::tn, .supergroup = 4},
+               .layout = Layout::tn, .supergroup = 4, .direct = true},
               16, true, true, "untuned"},
     ConfigRow{"mfma_tn_128x128x64", Arch::gfx950, half_floats, false, bit_of(Variant::contracting), 0, 128,
               {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
@@ -151,8 +155,95 @@ inline constexpr std::array config_table{
               16, true, true, "untuned"},
     ConfigRow{"mfma_tn_256x256x64_batch", Arch::gfx950, half_floats, false, bit_of(Variant::batch), 0, any_extent,
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 512,
-               .layout = Layout::tn, .supergroup = 4},
+               .layout = Layout::tn, .supergroup = 4, .direct = true},
               16, false, true, "untuned"},
+    // 8-bit operands: tiles of the same bytes. Their only rows: groups of few rows take them, too.
+    ConfigRow{"mfma_nn_256x256x128", Arch::gfx942, gfx942_bytes, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 128, .lanes = 512,
+               .layout = Layout::nn, .supergroup = 4},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nt_256x256x128", Arch::gfx942, gfx942_bytes, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 128, .lanes = 512,
+               .layout = Layout::nt, .supergroup = 4},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_tn_256x256x128", Arch::gfx942, gfx942_bytes, false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 128, .lanes = 512,
+               .layout = Layout::tn, .supergroup = 4},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nn_256x256x128", Arch::gfx950, gfx950_bytes, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 128, .stages = 2, .lanes = 512,
+               .layout = Layout::nn, .supergroup = 4},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nt_256x256x128", Arch::gfx950, gfx950_bytes, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 128, .stages = 2, .lanes = 512,
+               .layout = Layout::nt, .supergroup = 4, .direct = true},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_tn_256x256x128", Arch::gfx950, gfx950_bytes, false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 128, .stages = 2, .lanes = 512,
+               .layout = Layout::tn, .supergroup = 4},
+              16, true, true, "untuned"},
+    // f32 rounded to tf32: gfx942 only.
+    ConfigRow{"mfma_nn_256x256x32_tf32", Arch::gfx942, bit_of(DType::f32), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 32, .lanes = 512,
+               .layout = Layout::nn, .supergroup = 4},
+              16, true, true, "untuned", true},
+    ConfigRow{"mfma_nt_256x256x32_tf32", Arch::gfx942, bit_of(DType::f32), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 32, .lanes = 512,
+               .layout = Layout::nt, .supergroup = 4},
+              16, true, true, "untuned", true},
+    ConfigRow{"mfma_tn_256x256x32_tf32", Arch::gfx942, bit_of(DType::f32), false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 32, .lanes = 512,
+               .layout = Layout::tn, .supergroup = 4},
+              16, true, true, "untuned", true},
+    // f32 and f64: at their rates 128 x 128 is enough to hide what the operands cost.
+    ConfigRow{"mfma_nn_128x128x32", Arch::gfx942, bit_of(DType::f32), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 32, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nn_128x128x16", Arch::gfx942, bit_of(DType::f64), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 16, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nt_128x128x32", Arch::gfx942, bit_of(DType::f32), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 32, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nt_128x128x16", Arch::gfx942, bit_of(DType::f64), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 16, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_tn_128x128x32", Arch::gfx942, bit_of(DType::f32), false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 32, .lanes = 256,
+               .layout = Layout::tn, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_tn_128x128x16", Arch::gfx942, bit_of(DType::f64), false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 16, .lanes = 256,
+               .layout = Layout::tn, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nn_128x128x32", Arch::gfx950, bit_of(DType::f32), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 32, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nn_128x128x16", Arch::gfx950, bit_of(DType::f64), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 16, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nt_128x128x32", Arch::gfx950, bit_of(DType::f32), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 32, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nt_128x128x16", Arch::gfx950, bit_of(DType::f64), false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 16, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_tn_128x128x32", Arch::gfx950, bit_of(DType::f32), false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 32, .lanes = 256,
+               .layout = Layout::tn, .supergroup = 8},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_tn_128x128x16", Arch::gfx950, bit_of(DType::f64), false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 16, .lanes = 256,
+               .layout = Layout::tn, .supergroup = 8},
+              16, true, true, "untuned"},
     // Any GPU: fused multiply-adds. Correct for everything, fast for nothing.
     ConfigRow{"simt_128x128x16", Arch::sm70, 0, true, all_variants, 33, any_extent,
               {.engine = EngineId::simple, .block_m = 128, .block_n = 128, .block_k = 16, .lanes = 256, .supergroup = 8},
@@ -180,10 +271,13 @@ constexpr const ConfigRow& config_row(index_t row) {
 }
 
 /// The config that the row's kernel is instantiated with. Rows of several chips of one platform may
-/// differ in nothing else, and each kernel is wanted for its own chip only.
+/// differ in nothing else, and each kernel is wanted for its own chip only; so may a row for f32
+/// and one that rounds it to tf32.
 constexpr TileConfig tile_of(const ConfigRow& row) {
   TileConfig tile = row.config;
-  if (tile.engine == EngineId::mfma) tile.arch = row.arch;
+  if (tile.engine != EngineId::mfma) return tile;
+  tile.arch = row.arch;
+  tile.tf32 = row.tf32;
   return tile;
 }
 

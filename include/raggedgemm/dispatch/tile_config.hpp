@@ -41,6 +41,8 @@ struct TileConfig {
 
   bool swapped = false;    ///< tma_wgmma: tile columns take WGMMA's 64-row side, rows the other
   Arch arch = Arch::host;  ///< mfma: the one that the kernel is compiled for; the row's (tile_of)
+  bool direct = false;     ///< mfma: loads write shared memory without passing registers (gfx950)
+  bool tf32 = false;       ///< mfma: rounds f32 operands to tf32; the row's (tile_of)
 
   constexpr bool operator==(const TileConfig&) const = default;
 };

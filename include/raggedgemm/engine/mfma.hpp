@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CDNA engine: operand tiles prefetched into registers, images of them in shared memory, matrix
-// instructions. One text for gfx942 and gfx950; the pass picks the instruction.
+// instructions. One text for gfx942 and gfx950 and for all their operand dtypes.
 #pragma once
 
 #include "raggedgemm/arch/cdna/barrier.hpp"
+#include "raggedgemm/arch/cdna/direct_feed.hpp"
 #include "raggedgemm/arch/cdna/feed.hpp"
 #include "raggedgemm/arch/cdna/native.hpp"
 #include "raggedgemm/arch/cdna/wave.hpp"
@@ -17,53 +18,57 @@ inline namespace RG_PLATFORM {
 namespace engine {
 
 /// How the waves of a block share its tile: wave_rows x wave_cols of them, each with a whole number
-/// of 32 x 32 matrix tiles. Eight waves lie 2 x 4, four 2 x 2: the fewest fragments a wave reads.
-template <index_t BlockM, index_t BlockN, index_t Lanes>
+/// of matrix tiles of Outer x Outer. Eight waves lie 2 x 4, four 2 x 2: the fewest fragments a wave
+/// reads.
+template <index_t BlockM, index_t BlockN, index_t Lanes, index_t Outer = 32>
 struct WaveGrid {
   static constexpr index_t waves = Lanes / arch::cdna::wave_lanes;
   static constexpr index_t wave_rows = waves >= 4 ? 2 : 1;
   static constexpr index_t wave_cols = waves / wave_rows;
   static constexpr index_t rows = BlockM / wave_rows;  ///< of one wave
   static constexpr index_t cols = BlockN / wave_cols;
-  static constexpr index_t row_tiles = rows / 32;
-  static constexpr index_t col_tiles = cols / 32;
-  static_assert(row_tiles * 32 * wave_rows == BlockM && col_tiles * 32 * wave_cols == BlockN,
-                "TileConfig.block_m and block_n must give each wave whole 32 x 32 matrix tiles");
+  static constexpr index_t row_tiles = rows / Outer;
+  static constexpr index_t col_tiles = cols / Outer;
+  static_assert(row_tiles * Outer * wave_rows == BlockM && col_tiles * Outer * wave_cols == BlockN,
+                "TileConfig.block_m and block_n must give each wave whole matrix tiles");
 };
 
 #if RG_PLATFORM_HIP
 
 /// One output tile in the making; all lanes of the block call every member together.
 ///
-/// `AFeed` and `BFeed` bring the operands (arch/cdna/feed.hpp). The pipeline is three deep: while
-/// the matrix instructions of a step run, the next step lies in registers on its way into shared
-/// memory and the loads of the one after are in flight. With one stage of shared memory a barrier
-/// says that a step's images may be overwritten, with two the next step is written beside them.
-/// Cost: shared memory for `Stages` steps of both operands.
-template <class T, class AFeed, class BFeed, class Grid, index_t Stages>
+/// `Slice` multiplies (a chip's MatrixSlice), `Compute` is the type of its sums. `AFeed` and
+/// `BFeed` bring the operands (arch/cdna/feed.hpp). The pipeline is three deep: while the matrix
+/// instructions of a step run, the next step lies in registers on its way into shared memory and
+/// the loads of the one after are in flight. With one stage of shared memory a barrier says that a
+/// step's images may be overwritten, with two the next step is written beside them. With direct
+/// feeds nothing passes registers: the loads of the next step write the other stage. Cost: shared
+/// memory for `Stages` steps of both operands.
+template <class Slice, class Compute, class AFeed, class BFeed, class Grid, index_t Stages>
 class MfmaBlock {
  public:
   using AImage = typename AFeed::Image;
   using BImage = typename BFeed::Image;
-  using Slice = arch::cdna::native::MatrixSlice<T>;
-  using SliceMap = arch::cdna::SliceMap;
-  using ResultMap = arch::cdna::native::InstructionMap;
+  using SliceMap = arch::cdna::SliceMap<Slice>;
+  using ResultMap = typename Slice::Map;
+  using Fragment = typename Slice::Fragment;
   using Wave = arch::cdna::Wave;
   using SharedByte = arch::cdna::SharedByte;
+  static constexpr bool direct = AFeed::direct;
   static constexpr index_t stage_bytes = AImage::bytes + BImage::bytes;
   static constexpr std::size_t shared_bytes = Stages * stage_bytes;
-  static_assert(
-      Stages == 1 || (Stages == 2 && (stage_bytes & (stage_bytes - 1)) == 0),
-      "TileConfig.stages must be 1 for mfma, or 2 with images of a power of two of bytes");
+  static_assert(Stages == 1 || (Stages == 2 && (stage_bytes & (stage_bytes - 1)) == 0),
+                "TileConfig.stages must be 1 for mfma, or 2 with images of 2^x bytes");
+  static_assert(AFeed::direct == BFeed::direct && (!direct || Stages == 2),
+                "TileConfig.stages must be 2 with TileConfig.direct");
 
   RG_DEVICE explicit MfmaBlock(unsigned char* shared)
       : a_feed_((SharedByte*)shared), b_feed_((SharedByte*)shared + AImage::bytes) {
     SharedByte* const a_image = (SharedByte*)shared;      // [block_m, block_k]
     SharedByte* const b_image = a_image + AImage::bytes;  // [block_n, block_k]
-    const index_t lane = Wave::lane();
-    const index_t chunk = SliceMap::chunk(lane);
-    a_from_ = a_image + AImage::offset_bytes(wave_row() + SliceMap::outer(lane), chunk);
-    b_from_ = b_image + BImage::offset_bytes(wave_col() + SliceMap::outer(lane), chunk);
+    const index_t outer = ResultMap::operand_outer(Wave::lane());
+    a_from_ = fragment_begin<AImage>(a_image, wave_row(), outer);
+    b_from_ = fragment_begin<BImage>(b_image, wave_col(), ResultMap::index_of_row(outer));
     switch_read();  // between tiles, the stage that is read is the one not to be written next
   }
 
@@ -98,11 +103,16 @@ class MfmaBlock {
       if (row >= rows) return;
       arch::cdna::unrolled<Grid::col_tiles>([&](auto j) {
         arch::cdna::unrolled<ResultMap::result_elems / run>([&](auto part) {
-          const index_t col =
-              first_col + j * ResultMap::outer + ResultMap::result_row(lane, part * run);
+          const index_t col = first_col + j * ResultMap::outer +
+                              ResultMap::index_of_row(
+                                  ResultMap::result_row(lane, ResultMap::result_elem(part * run)));
           if (col >= cols) return;
-          Chunk<float, run> chunk;
-          arch::cdna::unrolled<run>([&](auto v) { chunk[v] = acc_[i][j][part * run + v]; });
+          Chunk<Compute, run> chunk;
+          arch::cdna::unrolled<run>([&](auto v) {
+            constexpr index_t elem =
+                ResultMap::result_elem(decltype(part)::value * run + decltype(v)::value);
+            chunk[v] = acc_[i][j][elem];
+          });
           f(row, col, chunk);
         });
       });
@@ -111,12 +121,28 @@ class MfmaBlock {
 
  private:
   static constexpr index_t block_k = AImage::depth;
-  static constexpr index_t slices = block_k / SliceMap::depth;
-  static constexpr index_t reads = Grid::row_tiles + Grid::col_tiles;  ///< of one slice
+  static constexpr index_t slices = 128 / (SliceMap::depth_chunks * AImage::chunk_bytes);
+  /// Rows of matrix tiles whose fragments of A are in registers at a time, where two whole sets of
+  /// the largest fragments, or any beside f64 sums, would not fit: a row that is through makes room
+  /// for the one so many rows on. All rows with one stage of shared memory, because its images are
+  /// overwritten when the last slice begins.
+  static constexpr bool a_in_place = SliceMap::chunks > 1 || sizeof(Compute) == 8;
+  static constexpr index_t a_ring = !a_in_place   ? 2 * Grid::row_tiles
+                                    : Stages == 2 ? Grid::row_tiles / 2
+                                                  : Grid::row_tiles;
+  /// Reads of shared memory that make a fragment.
+  template <class Image>
+  static constexpr index_t fragment_reads =
+      Image::depth_contiguous ? SliceMap::chunks : arch::cdna::TransposingRead::reads;
+  static constexpr index_t b_reads = Grid::col_tiles * fragment_reads<BImage>;  ///< of one slice
+  static constexpr index_t a_reads = Grid::row_tiles * fragment_reads<AImage>;
+  static constexpr index_t reads = a_reads + b_reads;
+  /// Reads of a slice that go beside the matrix instructions of the one before it.
+  static constexpr index_t reads_ahead = a_in_place ? b_reads : reads;
   static constexpr index_t loads = AFeed::loads + BFeed::loads;
   static constexpr index_t writes = AFeed::writes + BFeed::writes;
-  static constexpr index_t instructions =
-      Grid::row_tiles * Grid::col_tiles * Slice::instructions;  ///< of one slice
+  static constexpr index_t row_instructions = Grid::col_tiles * Slice::instructions;
+  static constexpr index_t instructions = Grid::row_tiles * row_instructions;  ///< of one slice
   static constexpr index_t half = instructions / 2;
   /// Writes beside the last slice but one: with two stages nothing has to be waited for.
   static constexpr index_t early_writes = Stages == 2 ? writes / 2 : 0;
@@ -129,15 +155,29 @@ class MfmaBlock {
   RG_DEVICE void fill(const arch::cdna::FeedWindow& a, const arch::cdna::FeedWindow& b) {
     a_feed_.start(a);
     b_feed_.start(b);
-    load_step();
-    arch::cdna::shared_memory_barrier();  // all waves have read the images of the tile before
-    clip_step();
-    arch::cdna::unrolled<writes>([&](auto write) { write_one<write>(); });
-    switch_written();
-    load_step();
+    if constexpr (direct) {
+      arch::cdna::shared_memory_barrier();  // all waves have read the images of the tile before
+      if (a_feed_.tail_depth() > 0) {
+        a_feed_.write_tail();
+        b_feed_.write_tail();
+      } else {
+        load_step();
+      }
+      switch_written();
+      load_step();
+      arch::cdna::wait_for_loads<loads>();
+    } else {
+      load_step();
+      arch::cdna::shared_memory_barrier();  // all waves have read the images of the tile before
+      clip_step();
+      arch::cdna::unrolled<writes>([&](auto write) { write_one<write>(); });
+      switch_written();
+      load_step();
+    }
     arch::cdna::shared_memory_barrier();  // the images of step 0 are whole
     switch_read();
-    arch::cdna::unrolled<reads>([&](auto read) { read_one<0, read>(); });
+    constexpr index_t first_reads = b_reads + min_of(a_reads, a_ring * fragment_reads<AImage>);
+    arch::cdna::unrolled<first_reads>([&](auto read) { read_one<0, read>(); });
   }
 
   /// Multiplies a slice that is not the last, reading the fragments of the next one.
@@ -146,12 +186,12 @@ class MfmaBlock {
     constexpr index_t slice = Index::value;
     const auto read_next = [&](auto read) { read_one<slice + 1, read>(); };
     if constexpr (early_writes > 0 && slice == slices - 2) {
-      multiply_beside<slice, 0, half, reads>(read_next);
+      multiply_beside<slice, 0, half, reads_ahead>(read_next);
       clip_step();
       multiply_beside<slice, half, instructions, early_writes>(
           [&](auto write) { write_one<write>(); });
     } else {
-      multiply_beside<slice, 0, instructions, reads>(read_next);
+      multiply_beside<slice, 0, instructions, reads_ahead>(read_next);
     }
   }
 
@@ -163,15 +203,20 @@ class MfmaBlock {
     multiply_beside<last, 0, half, writes - early_writes>(
         [&](auto write) { write_one<early_writes + write>(); });
     switch_written();
+    if constexpr (direct) arch::cdna::wait_for_loads<0>();
     arch::cdna::shared_memory_barrier();  // the images of the next step are whole
     switch_read();
     const arch::cdna::Buffer a = a_feed_.step_buffer();
     const arch::cdna::Buffer b = b_feed_.step_buffer();
-    multiply_beside<last, half, instructions, reads + loads>([&](auto operation) {
-      if constexpr (operation < reads)
+    // In place: the rows of the first half are through, unless they have been refilled.
+    constexpr index_t first_reads = !a_in_place                ? reads
+                                    : a_ring < Grid::row_tiles ? b_reads
+                                                               : b_reads + a_reads / 2;
+    multiply_beside<last, half, instructions, first_reads + loads>([&](auto operation) {
+      if constexpr (operation < first_reads)
         read_one<0, operation>();
       else
-        load_one<operation - reads>(a, b);
+        load_one<operation - first_reads>(a, b);
     });
     a_feed_.advance();
     b_feed_.advance();
@@ -223,22 +268,71 @@ class MfmaBlock {
       b_feed_.template write<Write - AFeed::writes>();
   }
 
-  /// Reads a fragment of a slice, in the order in which the matrix instructions want them: the
-  /// first of A, all of B, the rest of A. Fragments of even and odd slices have registers of their
-  /// own.
+  /// What this lane reads first: of the fragment of slice 0 of the first matrix tile of its wave,
+  /// which begins at outer index `first`.
+  template <class Image>
+  static RG_DEVICE SharedByte* fragment_begin(SharedByte* image, index_t first, index_t outer) {
+    const index_t lane = Wave::lane();
+    if constexpr (Image::depth_contiguous) {
+      return image + Image::offset_bytes(first + outer, SliceMap::chunk(lane));
+    } else {
+      using Read = arch::cdna::TransposingRead;
+      const index_t named = first + Read::named_outer(lane);
+      return image + Image::offset_bytes(Read::named_depth(lane, 0), named / Image::chunk_elems) +
+             named % Image::chunk_elems * Image::elem_bytes;
+    }
+  }
+
+  /// One read of the fragments of a slice, in the order in which the matrix instructions want them:
+  /// the first of A, all of B, the rest of A; where A is read in place, all of B first. Fragments
+  /// of even and odd slices have registers of their own.
   template <index_t SliceIndex, index_t Read>
   RG_DEVICE RG_FORCE_INLINE void read_one() {
-    constexpr index_t set = SliceIndex % 2;
-    constexpr index_t bits = SliceMap::chunk_bits(SliceIndex) * AImage::chunk_bytes;
-    if constexpr (Read >= 1 && Read <= Grid::col_tiles) {
-      constexpr index_t j = Read - 1;
-      b_[set][j] =
-          arch::cdna::shared_read(arch::cdna::flip(b_from_, bits) + j * 32 * BImage::row_bytes);
+    constexpr index_t b_first = a_in_place ? 0 : fragment_reads<AImage>;
+    if constexpr (Read >= b_first && Read < b_first + b_reads) {
+      constexpr index_t each = fragment_reads<BImage>;
+      constexpr index_t tile = (Read - b_first) / each;
+      read_fragment<BImage, SliceIndex, (Read - b_first) % each, tile>(b_from_,
+                                                                       b_[SliceIndex % 2][tile]);
     } else {
-      constexpr index_t i = Read == 0 ? 0 : Read - Grid::col_tiles;
-      a_[set][i] =
-          arch::cdna::shared_read(arch::cdna::flip(a_from_, bits) + i * 32 * AImage::row_bytes);
+      constexpr index_t each = fragment_reads<AImage>;
+      constexpr index_t read = Read < b_first ? Read : Read - b_reads;
+      read_fragment<AImage, SliceIndex, read % each, read / each>(
+          a_from_, a_[a_slot(SliceIndex, read / each)]);
     }
+  }
+
+  /// Reads part `Part` of the fragment of matrix tile `Tile` of this wave.
+  template <class Image, index_t SliceIndex, index_t Part, index_t Tile>
+  RG_DEVICE RG_FORCE_INLINE void read_fragment(SharedByte* from, Fragment& fragment) {
+    if constexpr (!Image::depth_contiguous) {
+      // The twist is that of the lane's depth alone: those of slices and parts do not change it.
+      using Read = arch::cdna::TransposingRead;
+      constexpr index_t depth = SliceIndex * 16 + Part * Read::elems;
+      static_assert(Image::twist(depth) == 0, "slices and parts must keep the twist");
+      const arch::cdna::Dwords2 four = arch::cdna::shared_read_transposing(
+          arch::cdna::flip(from, Tile * ResultMap::outer * Image::elem_bytes) +
+          depth * Image::row_bytes);
+      fragment[2 * Part] = four[0];
+      fragment[2 * Part + 1] = four[1];
+    } else {
+      // The twist is linear: that of another matrix tile's rows flips bits of the first one's.
+      constexpr index_t first = Tile * ResultMap::outer;
+      constexpr index_t bits =
+          (SliceMap::chunk_bits(SliceIndex, Part) ^ Image::twist(first)) * Image::chunk_bytes;
+      const arch::cdna::Dwords4 chunk =
+          arch::cdna::shared_read(arch::cdna::flip(from, bits) + first * Image::row_bytes);
+      if constexpr (SliceMap::chunks == 1)
+        fragment = chunk;
+      else
+        arch::cdna::unrolled<4>([&](auto dword) {
+          constexpr index_t d = decltype(dword)::value;
+          fragment[4 * Part + d] = chunk[d];
+        });
+    }
+  }
+  static constexpr index_t a_slot(index_t slice, index_t row) {
+    return (slice * Grid::row_tiles + row) % a_ring;
   }
 
   /// Issues the matrix instructions [First, Last) of a slice with `Operations` others spread
@@ -255,36 +349,54 @@ class MfmaBlock {
         operation(std::integral_constant<index_t, begin + decltype(y)::value>{});
       });
       arch::cdna::keep_order();
-      matrix_instruction<SliceIndex % 2, First + decltype(x)::value>();
+      matrix_instruction<SliceIndex, First + decltype(x)::value>();
       arch::cdna::keep_order();
+      if constexpr (a_in_place && (First + decltype(x)::value + 1) % row_instructions == 0)
+        refill_row<SliceIndex, (First + decltype(x)::value) / row_instructions>();
     });
   }
 
+  /// Reads the fragment of A that takes the registers of the row that is through.
+  template <index_t SliceIndex, index_t Row>
+  RG_DEVICE RG_FORCE_INLINE void refill_row() {
+    constexpr index_t next = Row + a_ring;
+    constexpr bool next_slice = next >= Grid::row_tiles;
+    // The next step's images are whole, and read, in the second half of the last slice.
+    constexpr bool later = next_slice && SliceIndex == slices - 1 && Row * row_instructions < half;
+    if constexpr (!later)
+      arch::cdna::unrolled<fragment_reads<AImage>>([&](auto part) {
+        read_one<(SliceIndex + (next_slice ? 1 : 0)) % slices,
+                 b_reads + next % Grid::row_tiles * fragment_reads<AImage> +
+                     decltype(part)::value>();
+      });
+  }
+
   /// The operands are swapped, D^T = B^T·A^T: a lane then holds consecutive columns of one row.
-  template <index_t Set, index_t Index>
+  template <index_t SliceIndex, index_t Index>
   RG_DEVICE RG_FORCE_INLINE void matrix_instruction() {
     constexpr index_t j = Index % Grid::col_tiles;
     constexpr index_t part = Index / Grid::col_tiles % Slice::instructions;
     constexpr index_t i = Index / (Grid::col_tiles * Slice::instructions);
-    acc_[i][j] = Slice::template multiply<part>(b_[Set][j], a_[Set][i], acc_[i][j]);
+    acc_[i][j] = Slice::template multiply<part>(
+        b_[SliceIndex % 2][j], a_[a_slot(SliceIndex, i)], acc_[i][j]);
   }
 
   AFeed a_feed_;
   BFeed b_feed_;
   SharedByte* a_from_;  // this lane's chunk of the wave's first fragment, slice 0
   SharedByte* b_from_;
-  arch::cdna::Dwords4 a_[2][Grid::row_tiles];
-  arch::cdna::Dwords4 b_[2][Grid::col_tiles];
-  arch::cdna::Floats16 acc_[Grid::row_tiles][Grid::col_tiles];
+  Fragment a_[a_ring];
+  Fragment b_[2][Grid::col_tiles];
+  typename Slice::template Result<Compute> acc_[Grid::row_tiles][Grid::col_tiles];
 };
 
 /// Computes output tiles with matrix instructions: blocks stay resident and take every gridDim-th
 /// tile.
 ///
-/// Requires: lhs and rhs of one 16-bit dtype in the layout of the config; base pointers and pitches
-/// multiples of 16 bytes (so is the begin of each tile: the dimension that is contiguous is not the
-/// ragged one); rows apart and near. Selection checks all of it (arch/cdna/window_limits.hpp). The
-/// kernel's first parameter is the Arguments.
+/// Requires: lhs and rhs of one dtype that the chip multiplies (arch/gfx…/matrix.hpp) in the layout
+/// of the config; base pointers and pitches multiples of 16 bytes (so is the begin of each tile:
+/// the dimension that is contiguous is not the ragged one); rows apart and near. Selection checks
+/// all of it (arch/cdna/window_limits.hpp). The kernel's first parameter is the Arguments.
 /// Guarantees: what lies outside the work's rows, columns and depth takes part in nothing that is
 /// stored, NaN in it included; no 16-byte unit behind the last valid element is read. Sums run in
 /// the same order whatever the tile, so results are bitwise repeatable. Cost: shared_bytes of
@@ -301,21 +413,44 @@ struct Mfma {
   static_assert(tile.layout != Layout::strided,
                 "TileConfig.layout must name one operand layout for the mfma engine");
   static constexpr index_t lanes = tile.lanes;
+  static constexpr index_t elem_bytes = index_t{sizeof(Element)};
+  using Native = arch::cdna::Native<tile.arch>;
+  using Slice = typename Native::template Slice<Element, tile.tf32>;
 
+  template <bool Direct, bool DepthContiguous, index_t Outer>
+  struct FeedFor {
+    using type = arch::cdna::DepthMajorFeed<elem_bytes, Outer, lanes>;
+  };
+  template <index_t Outer>
+  struct FeedFor<false, false, Outer> {
+    using type = arch::cdna::OuterMajorFeed<elem_bytes, Outer, lanes>;
+  };
+  template <index_t Outer>
+  struct FeedFor<true, true, Outer> {
+    using type = arch::cdna::DirectFeed<arch::cdna::SharedImage<elem_bytes, Outer>, lanes>;
+  };
+  template <index_t Outer>
+  struct FeedFor<true, false, Outer> {
+    using type = arch::cdna::DirectFeed<arch::cdna::OuterImage<elem_bytes, Outer>, lanes>;
+  };
   template <bool DepthContiguous, index_t Outer>
-  using Feed = std::conditional_t<DepthContiguous,
-                                  arch::cdna::DepthMajorFeed<Outer, lanes>,
-                                  arch::cdna::OuterMajorFeed<Outer, lanes>>;
+  using Feed = typename FeedFor<tile.direct, DepthContiguous, Outer>::type;
   using AFeed = Feed<a_depth_contiguous, tile.block_m>;
   using BFeed = Feed<b_depth_contiguous, tile.block_n>;
-  using Block =
-      MfmaBlock<Element, AFeed, BFeed, WaveGrid<tile.block_m, tile.block_n, lanes>, tile.stages>;
+  using Block = MfmaBlock<Slice,
+                          typename TypesType::compute,
+                          AFeed,
+                          BFeed,
+                          WaveGrid<tile.block_m, tile.block_n, lanes, Slice::Map::outer>,
+                          tile.stages>;
   static_assert(tile.block_k == AFeed::Image::depth,
-                "TileConfig.block_k must be the depth of the shared image (64)");
+                "TileConfig.block_k must be the depth of the shared image: 128 bytes");
 
   struct Prepared {};
   static constexpr std::size_t shared_bytes = Block::shared_bytes;
-  static constexpr bool compiled_here = arch::cdna::compiled_here(tile.arch, shared_bytes);
+  static_assert(shared_bytes <= static_cast<std::size_t>(Native::shared_capacity_bytes),
+                "TileConfig.block_m, block_n and stages must fit into the chip's shared memory");
+  static constexpr bool compiled_here = arch::cdna::compiled_here(tile.arch);
 
   static Status prepare(const Arguments&, Prepared&) noexcept { return {}; }
 

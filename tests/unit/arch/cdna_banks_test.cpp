@@ -14,7 +14,10 @@
 
 #include "raggedgemm/arch/cdna/feed.hpp"
 #include "raggedgemm/arch/cdna/matrix_map.hpp"
+#include "raggedgemm/arch/cdna/outer_image.hpp"
 #include "raggedgemm/arch/cdna/shared_image.hpp"
+#include "raggedgemm/arch/gfx942/matrix.hpp"
+#include "raggedgemm/arch/gfx950/matrix.hpp"
 #include "support/catch.hpp"
 
 namespace {
@@ -57,43 +60,39 @@ std::vector<Access> reads() {
           {"gfx950 read, sequential", sequential(16), 64}};
 }
 
+/// Reads of 8 bytes on gfx950: as many lanes at once as the banks serve, or half of them.
+std::vector<Access> transposing_reads() {
+  return {{"gfx950 transposing read", sequential(32), 64},
+          {"gfx950 transposing read, 16 lanes", sequential(16), 64}};
+}
+
 Access write() { return {"write", sequential(8), 32}; }
 
-/// Clocks that 64 lanes take for 16 bytes each, over those without conflicts.
+/// Clocks that 64 lanes take for `lane_bytes` each, over those without conflicts.
 template <class AddressOfLane>
-double slowdown(const Access& access, const AddressOfLane& address_bytes) {
+double slowdown(const Access& access, const AddressOfLane& address_bytes, index_t lane_bytes = 16) {
   index_t clocks = 0;
   index_t ideal = 0;
   for (const auto& phase : access.phases) {
     std::map<index_t, std::set<index_t>> dwords_of_bank;
     for (const index_t lane : phase)
-      for (index_t d = 0; d < 4; ++d) {
+      for (index_t d = 0; d < lane_bytes / 4; ++d) {
         const index_t dword = address_bytes(lane) / 4 + d;
         dwords_of_bank[dword % access.banks].insert(dword);
       }
     std::size_t worst = 0;
     for (const auto& bank : dwords_of_bank) worst = std::max(worst, bank.second.size());
     clocks += static_cast<index_t>(worst);
-    ideal += ceil_div(static_cast<index_t>(phase.size()) * 4, access.banks);
+    ideal += ceil_div(static_cast<index_t>(phase.size()) * lane_bytes / 4, access.banks);
   }
   return static_cast<double>(clocks) / static_cast<double>(ideal);
 }
 
-template <index_t Outer, index_t Lanes>
-void check_all_accesses() {
-  using Image = arch::cdna::SharedImage<Outer>;
-  using Slice = arch::cdna::SliceMap;
-  for (const Access& access : reads()) {
-    INFO(access.name);
-    for (index_t slice = 0; slice < Image::depth / Slice::depth; ++slice)
-      for (index_t first = 0; first < Outer; first += 32)
-        CHECK(slowdown(access, [&](index_t lane) {
-                return Image::offset_bytes(first + Slice::outer(lane),
-                                           Slice::chunk(lane) ^ Slice::chunk_bits(slice));
-              }) == 1.0);
-  }
-  using DepthMajor = arch::cdna::DepthMajorMap<Outer, Lanes>;
-  using OuterMajor = arch::cdna::OuterMajorMap<Outer, Lanes>;
+template <index_t ElemBytes, index_t Outer, index_t Lanes>
+void check_writes() {
+  using Image = arch::cdna::SharedImage<ElemBytes, Outer>;
+  using DepthMajor = arch::cdna::DepthMajorMap<ElemBytes, Outer, Lanes>;
+  using OuterMajor = arch::cdna::OuterMajorMap<ElemBytes, Outer, Lanes>;
   for (index_t wave = 0; wave < Lanes / 64; ++wave) {
     for (index_t load = 0; load < DepthMajor::loads; ++load)
       CHECK(slowdown(write(), [&](index_t lane) {
@@ -110,14 +109,76 @@ void check_all_accesses() {
   }
 }
 
+/// Reads of fragments of both operands; addresses are the same for all elements.
+template <class Instruction>
+void check_reads() {
+  using Image = arch::cdna::SharedImage<1, 256>;
+  using Map = typename Instruction::Map;
+  using Slice = arch::cdna::SliceMap<Instruction>;
+  for (const Access& access : reads()) {
+    INFO(access.name);
+    for (index_t slice = 0; slice < Image::chunks / Slice::depth_chunks; ++slice)
+      for (index_t part = 0; part < Slice::chunks; ++part)
+        for (index_t first = 0; first < Image::outer; first += Map::outer)
+          for (const bool swapped : {false, true})
+            CHECK(slowdown(access, [&](index_t lane) {
+                    const index_t outer = Map::operand_outer(lane);
+                    return Image::offset_bytes(first + (swapped ? Map::index_of_row(outer) : outer),
+                                               Slice::chunk(lane) ^ Slice::chunk_bits(slice, part));
+                  }) == 1.0);
+  }
+}
+
 }  // namespace
 
-TEST_CASE("no shared memory instruction of the CDNA engine has bank conflicts", "[arch][host]") {
-  SECTION("256 outer indices, 512 lanes") { check_all_accesses<256, 512>(); }
-  SECTION("128 outer indices, 256 lanes") { check_all_accesses<128, 256>(); }
+TEST_CASE("no write of the CDNA feeds has bank conflicts", "[arch][host]") {
+  SECTION("8 bits, 256 outer indices, 512 lanes") { check_writes<1, 256, 512>(); }
+  SECTION("16 bits, 256 outer indices, 512 lanes") { check_writes<2, 256, 512>(); }
+  SECTION("16 bits, 128 outer indices, 256 lanes") { check_writes<2, 128, 256>(); }
+  SECTION("32 bits, 256 outer indices, 512 lanes") { check_writes<4, 256, 512>(); }
+  SECTION("32 bits, 128 outer indices, 256 lanes") { check_writes<4, 128, 256>(); }
+  SECTION("64 bits, 128 outer indices, 256 lanes") { check_writes<8, 128, 256>(); }
+}
+
+TEST_CASE("no read of the CDNA engine has bank conflicts", "[arch][host]") {
+  SECTION("32 rows") { check_reads<arch::gfx942::InstructionFor<bf16>>(); }
+  SECTION("32 rows, two chunks a lane") { check_reads<arch::gfx950::InstructionFor<fp8_e5m2>>(); }
+  SECTION("16 rows, f64") { check_reads<arch::gfx942::InstructionFor<double>>(); }
+}
+
+TEST_CASE("no transposing read has bank conflicts", "[arch][host]") {
+  using Image = arch::cdna::OuterImage<2, 256>;
+  using Read = arch::cdna::TransposingRead;
+  for (const Access& access : transposing_reads()) {
+    INFO(access.name);
+    for (index_t slice = 0; slice < Image::depth / 16; ++slice)
+      for (index_t read = 0; read < Read::reads; ++read)
+        for (index_t first = 0; first < Image::outer; first += 32)
+          CHECK(slowdown(
+                    access,
+                    [&](index_t lane) {
+                      const index_t outer = first + Read::named_outer(lane);
+                      return Image::offset_bytes(slice * 16 + Read::named_depth(lane, read),
+                                                 outer / Image::chunk_elems) +
+                             outer % Image::chunk_elems * Image::elem_bytes;
+                    },
+                    8) == 1.0);
+  }
+}
+
+TEST_CASE("loads to shared memory write it without bank conflicts", "[arch][host]") {
+  CHECK(slowdown(write(), [](index_t lane) { return lane * 16; }) == 1.0);
 }
 
 TEST_CASE("the bank model sees the conflicts of an image without a twist", "[arch][host]") {
   for (const Access& access : reads())
     CHECK(slowdown(access, [](index_t lane) { return lane % 32 * 128 + lane / 32 * 16; }) > 2.0);
+  using Read = arch::cdna::TransposingRead;
+  for (const Access& access : transposing_reads())
+    CHECK(slowdown(
+              access,
+              [](index_t lane) {
+                return Read::named_depth(lane, 0) * 512 + Read::named_outer(lane) * 2;
+              },
+              8) > 2.0);
 }

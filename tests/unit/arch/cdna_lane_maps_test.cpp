@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "raggedgemm/arch/cdna/direct_feed.hpp"
 #include "raggedgemm/arch/cdna/feed.hpp"
 #include "raggedgemm/arch/cdna/shared_image.hpp"
 #include "raggedgemm/arch/gfx942/matrix.hpp"
@@ -15,7 +16,6 @@
 namespace {
 
 using namespace raggedgemm;
-using arch::cdna::SliceMap;
 
 constexpr index_t lanes = arch::cdna::wave_lanes;
 
@@ -30,8 +30,11 @@ bool is_bijection(index_t calls, const F& f) {
   return true;
 }
 
-template <class Map>
+/// What the engine relies on for an instruction for elements of type T.
+template <class T, class Instruction>
 void check_instruction_map() {
+  using Map = typename Instruction::Map;
+  CHECK(Map::operand_elems * index_t{sizeof(T)} == Instruction::operand_bytes);
   CHECK(is_bijection(Map::outer * Map::depth, [](index_t i) {
     const index_t lane = i / Map::operand_elems;
     return Map::operand_outer(lane) * Map::depth + Map::operand_depth(lane, i % Map::operand_elems);
@@ -40,24 +43,27 @@ void check_instruction_map() {
     const index_t lane = i / Map::result_elems;
     return Map::result_row(lane, i % Map::result_elems) * Map::outer + Map::result_col(lane);
   }));
-  // The engine stores runs of consecutive rows of D (columns of the output) as one chunk.
+  CHECK(is_bijection(Map::outer, [](index_t i) { return Map::index_of_row(i); }));
+  CHECK(is_bijection(Map::result_elems, [](index_t i) { return Map::result_elem(i); }));
+  // The engine stores runs of consecutive indices of A's side (columns of the output) as one chunk.
+  const auto index_of = [](index_t lane, index_t place) {
+    return Map::index_of_row(Map::result_row(lane, Map::result_elem(place)));
+  };
   for (index_t lane = 0; lane < lanes; ++lane)
-    for (index_t elem = 0; elem < Map::result_elems; ++elem)
-      CHECK(Map::result_row(lane, elem) ==
-            Map::result_row(lane, elem - elem % Map::result_run) + elem % Map::result_run);
+    for (index_t place = 0; place < Map::result_elems; ++place) {
+      const index_t in_run = place % Map::result_run;
+      CHECK(index_of(lane, place) == index_of(lane, place - in_run) + in_run);
+    }
 }
 
-using Fragment = std::array<int, SliceMap::elems>;
-using Result = std::array<int, 16>;
+using Numbers = std::vector<int>;  // of one lane
+using Wave = std::array<Numbers, 64>;
 
 /// One matrix instruction, by its lane map: gathers A and B, multiplies, scatters into D.
 template <class Map>
-void simulate(const std::array<Fragment, 64>& a,
-              const std::array<Fragment, 64>& b,
-              index_t first_elem,
-              std::array<Result, 64>& d) {
-  int am[32][16] = {};
-  int bm[16][32] = {};
+void simulate(const Wave& a, const Wave& b, index_t first_elem, Wave& d) {
+  int am[Map::outer][Map::depth] = {};
+  int bm[Map::depth][Map::outer] = {};
   for (index_t lane = 0; lane < lanes; ++lane)
     for (index_t j = 0; j < Map::operand_elems; ++j) {
       const auto l = static_cast<std::size_t>(lane);
@@ -72,54 +78,68 @@ void simulate(const std::array<Fragment, 64>& a,
             am[Map::result_row(lane, i)][k] * bm[k][Map::result_col(lane)];
 }
 
-/// A 64-deep step of one 32 x 32 tile, as the engine does it: operands in shared images, fragments
-/// read by SliceMap, operands swapped, chunks of four columns.
-template <class Map>
+/// One step of one matrix tile, as the engine does it: operands in shared images, fragments read by
+/// SliceMap, operands swapped, chunks of consecutive columns.
+template <class T, class Instruction>
 void check_step_multiplies_right() {
-  using Image = arch::cdna::SharedImage<32>;
-  constexpr index_t slices = Image::depth / SliceMap::depth;
-  constexpr index_t parts = SliceMap::depth / Map::depth;
-  std::vector<int> a_image(static_cast<std::size_t>(Image::bytes / 2));
-  std::vector<int> b_image(a_image.size());
+  using Map = typename Instruction::Map;
+  using Slice = arch::cdna::SliceMap<Instruction>;
+  using Image = arch::cdna::SharedImage<index_t{sizeof(T)}, Map::outer>;
+  constexpr index_t slices = Image::chunks / Slice::depth_chunks;
+  static_assert(slices * Slice::depth_chunks == Image::chunks);
+  static_assert(slices * Instruction::instructions * Map::depth == Image::depth);
+  Numbers a_image(static_cast<std::size_t>(Image::bytes / Image::elem_bytes));
+  Numbers b_image(a_image.size());
   const auto a_at = [](index_t m, index_t k) { return (m * 7 + k * 3) % 11 - 5; };
   const auto b_at = [](index_t k, index_t n) { return (n * 5 + k * 2) % 13 - 6; };
-  for (index_t row = 0; row < 32; ++row)
+  for (index_t row = 0; row < Map::outer; ++row)
     for (index_t k = 0; k < Image::depth; ++k) {
       const index_t at = Image::offset_bytes(row, k / Image::chunk_elems) / Image::elem_bytes +
                          k % Image::chunk_elems;
       a_image[static_cast<std::size_t>(at)] = a_at(row, k);
       b_image[static_cast<std::size_t>(at)] = b_at(k, row);
     }
-  std::array<Result, 64> d{};
+  Wave d;
+  d.fill(Numbers(static_cast<std::size_t>(Map::result_elems), 0));
   for (index_t slice = 0; slice < slices; ++slice) {
-    std::array<Fragment, 64> a;
-    std::array<Fragment, 64> b;
-    for (index_t lane = 0; lane < lanes; ++lane) {
-      const index_t from = Image::offset_bytes(SliceMap::outer(lane), SliceMap::chunk(lane)) ^
-                           SliceMap::chunk_bits(slice) * Image::chunk_bytes;
-      for (index_t e = 0; e < SliceMap::elems; ++e) {
-        const auto at = static_cast<std::size_t>(from / Image::elem_bytes + e);
-        a[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)] = a_image[at];
-        b[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)] = b_image[at];
+    Wave a;
+    Wave b;
+    const auto read = [&](const Numbers& image, index_t row, index_t lane, Numbers& fragment) {
+      for (index_t part = 0; part < Slice::chunks; ++part) {
+        const index_t from = Image::offset_bytes(row, Slice::chunk(lane)) ^
+                             Slice::chunk_bits(slice, part) * Image::chunk_bytes;
+        for (index_t e = 0; e < Image::chunk_elems; ++e)
+          fragment.push_back(image[static_cast<std::size_t>(from / Image::elem_bytes + e)]);
       }
+    };
+    for (index_t lane = 0; lane < lanes; ++lane) {
+      const index_t outer = Map::operand_outer(lane);
+      read(a_image, outer, lane, a[static_cast<std::size_t>(lane)]);
+      read(b_image, Map::index_of_row(outer), lane, b[static_cast<std::size_t>(lane)]);
     }
-    for (index_t part = 0; part < parts; ++part)
+    for (index_t part = 0; part < Instruction::instructions; ++part)
       simulate<Map>(b, a, part * Map::operand_elems, d);  // swapped, as the engine does
   }
   for (index_t lane = 0; lane < lanes; ++lane)
     for (index_t i = 0; i < Map::result_elems; ++i) {
       const index_t m = Map::result_col(lane);
-      const index_t n = Map::result_row(lane, i);
+      const index_t n = Map::index_of_row(Map::result_row(lane, i));
       int sum = 0;
       for (index_t k = 0; k < Image::depth; ++k) sum += a_at(m, k) * b_at(k, n);
       CHECK(d[static_cast<std::size_t>(lane)][static_cast<std::size_t>(i)] == sum);
     }
 }
 
-template <index_t Outer, index_t Lanes>
+template <class T, class Instruction>
+void check_instruction() {
+  check_instruction_map<T, Instruction>();
+  check_step_multiplies_right<T, Instruction>();
+}
+
+template <index_t ElemBytes, index_t Outer, index_t Lanes>
 void check_feed_maps() {
-  using Image = arch::cdna::SharedImage<Outer>;
-  using DepthMajor = arch::cdna::DepthMajorMap<Outer, Lanes>;
+  using Image = arch::cdna::SharedImage<ElemBytes, Outer>;
+  using DepthMajor = arch::cdna::DepthMajorMap<ElemBytes, Outer, Lanes>;
   CHECK(is_bijection(Lanes * DepthMajor::loads, [](index_t i) {
     const index_t lane = i % Lanes;
     return DepthMajor::row(lane, i / Lanes) * Image::chunks + DepthMajor::chunk(lane);
@@ -131,7 +151,7 @@ void check_feed_maps() {
             Image::offset_bytes(DepthMajor::row(lane, 0), DepthMajor::chunk(lane)) +
                 load * DepthMajor::row_step * Image::row_bytes);
 
-  using OuterMajor = arch::cdna::OuterMajorMap<Outer, Lanes>;
+  using OuterMajor = arch::cdna::OuterMajorMap<ElemBytes, Outer, Lanes>;
   CHECK(is_bijection(Lanes * OuterMajor::units * OuterMajor::unit_outer, [](index_t i) {
     const index_t lane = i % Lanes;
     const index_t unit = i / Lanes % OuterMajor::units;
@@ -150,34 +170,107 @@ void check_feed_maps() {
       }
 }
 
-}  // namespace
-
-TEST_CASE("matrix instruction maps cover operands and result exactly once", "[arch][host]") {
-  SECTION("gfx942") { check_instruction_map<arch::gfx942::InstructionMap>(); }
-  SECTION("gfx950") { check_instruction_map<arch::gfx950::InstructionMap>(); }
+/// Loads to shared memory fill an image: the lane at a place asks for the chunk that belongs there,
+/// and for the same one in each of its loads.
+template <class Image, index_t Lanes>
+void check_direct_map() {
+  using Map = arch::cdna::DirectMap<Image, Lanes>;
+  for (index_t lane = 0; lane < Lanes; ++lane)
+    for (index_t load = 0; load < Map::loads; ++load)
+      CHECK(Image::offset_bytes(Map::line(lane, load), Map::chunk(lane)) ==
+            lane * Image::chunk_bytes + load * Map::load_bytes);
 }
 
-TEST_CASE("64 lanes that follow the slice and instruction maps multiply right", "[arch][host]") {
-  SECTION("gfx942, two instructions a slice") {
-    check_step_multiplies_right<arch::gfx942::InstructionMap>();
-  }
-  SECTION("gfx950, one instruction a slice") {
-    check_step_multiplies_right<arch::gfx950::InstructionMap>();
-  }
+/// A fragment that transposing reads make of an OuterImage is the one that a read of a SharedImage
+/// gives.
+void check_transposing_reads() {
+  using Image = arch::cdna::OuterImage<2, 256>;
+  using Read = arch::cdna::TransposingRead;
+  using Slice = arch::cdna::SliceMap<arch::gfx950::InstructionFor<bf16>>;
+  std::vector<index_t> image(static_cast<std::size_t>(Image::bytes / 2));  // depth · 256 + outer
+  for (index_t depth = 0; depth < Image::depth; ++depth)
+    for (index_t outer = 0; outer < Image::outer; ++outer)
+      image[static_cast<std::size_t>(Image::offset_bytes(depth, outer / Image::chunk_elems) / 2 +
+                                     outer % Image::chunk_elems)] = depth * 256 + outer;
+  for (index_t wave_first = 0; wave_first < Image::outer; wave_first += 64)
+    for (index_t tile = 0; tile < 2; ++tile)
+      for (index_t slice = 0; slice < 4; ++slice)
+        for (index_t read = 0; read < Read::reads; ++read) {
+          // As the engine computes it: the address for the first read, bits flipped, rows added.
+          const auto named = [&](index_t lane) {
+            const index_t outer = wave_first + Read::named_outer(lane);
+            const index_t begin =
+                Image::offset_bytes(Read::named_depth(lane, 0), outer / Image::chunk_elems) +
+                outer % Image::chunk_elems * 2;
+            return (begin ^ tile * 64) + (slice * 16 + read * Read::elems) * Image::row_bytes;
+          };
+          for (index_t lane = 0; lane < lanes; ++lane)
+            for (index_t elem = 0; elem < Read::elems; ++elem) {
+              const index_t at = named(Read::got_lane(lane, elem)) / 2 + Read::got_elem(lane);
+              const index_t depth =
+                  (Slice::chunk(lane) ^ Slice::chunk_bits(slice, 0)) * 8 + read * 4 + elem;
+              CHECK(image[static_cast<std::size_t>(at)] ==
+                    depth * 256 + wave_first + tile * 32 + lane % 32);
+            }
+        }
+}
+
+}  // namespace
+
+TEST_CASE("loads to shared memory put every chunk at its place", "[arch][host]") {
+  SECTION("depth contiguous, 16 bits") { check_direct_map<arch::cdna::SharedImage<2, 256>, 512>(); }
+  SECTION("depth contiguous, 8 bits") { check_direct_map<arch::cdna::SharedImage<1, 256>, 512>(); }
+  SECTION("outer index contiguous") { check_direct_map<arch::cdna::OuterImage<2, 256>, 512>(); }
+}
+
+TEST_CASE("transposing reads give the fragments of a slice", "[arch][host]") {
+  check_transposing_reads();
+}
+
+TEST_CASE("maps of gfx942 cover operands and result once, and 64 lanes multiply right",
+          "[arch][host]") {
+  using namespace arch::gfx942;
+  SECTION("bf16, fp16") { check_instruction<bf16, InstructionFor<bf16>>(); }
+  SECTION("fp8") { check_instruction<fp8_e4m3fnuz, InstructionFor<fp8_e4m3fnuz>>(); }
+  SECTION("s8") { check_instruction<std::int8_t, InstructionFor<std::int8_t>>(); }
+  SECTION("f32") { check_instruction<float, InstructionFor<float>>(); }
+  SECTION("f32 rounded to tf32") { check_instruction<float, InstructionFor<float, true>>(); }
+  SECTION("f64") { check_instruction<double, InstructionFor<double>>(); }
+}
+
+TEST_CASE("maps of gfx950 cover operands and result once, and 64 lanes multiply right",
+          "[arch][host]") {
+  using namespace arch::gfx950;
+  SECTION("bf16, fp16") { check_instruction<bf16, InstructionFor<bf16>>(); }
+  SECTION("fp8, two chunks a lane") { check_instruction<fp8_e5m2, InstructionFor<fp8_e5m2>>(); }
+  SECTION("s8") { check_instruction<std::int8_t, InstructionFor<std::int8_t>>(); }
+  SECTION("f32") { check_instruction<float, InstructionFor<float>>(); }
+  SECTION("f64") { check_instruction<double, InstructionFor<double>>(); }
 }
 
 TEST_CASE("feeds write every chunk of a tile exactly once", "[arch][host]") {
-  SECTION("256 outer indices, 512 lanes") { check_feed_maps<256, 512>(); }
-  SECTION("128 outer indices, 256 lanes") { check_feed_maps<128, 256>(); }
+  SECTION("8 bits, 256 outer indices, 512 lanes") { check_feed_maps<1, 256, 512>(); }
+  SECTION("16 bits, 256 outer indices, 512 lanes") { check_feed_maps<2, 256, 512>(); }
+  SECTION("16 bits, 128 outer indices, 256 lanes") { check_feed_maps<2, 128, 256>(); }
+  SECTION("32 bits, 128 outer indices, 256 lanes") { check_feed_maps<4, 128, 256>(); }
+  SECTION("64 bits, 128 outer indices, 256 lanes") { check_feed_maps<8, 128, 256>(); }
 }
 
 TEST_CASE("a shared image holds each chunk at a place of its own", "[arch][host]") {
-  using Image = arch::cdna::SharedImage<256>;
+  using Image = arch::cdna::SharedImage<2, 256>;
   CHECK(is_bijection(Image::outer * Image::chunks, [](index_t i) {
     return Image::offset_bytes(i / Image::chunks, i % Image::chunks) / Image::chunk_bytes;
   }));
   for (index_t row = 0; row + Image::period_rows < Image::outer; ++row)
     CHECK(Image::twist(row) == Image::twist(row + Image::period_rows));
+  // Fragments of another matrix tile are read with bits of the first one's address flipped.
+  for (const index_t tile_rows : {16, 32})
+    for (index_t row = 0; row < tile_rows; ++row)
+      for (index_t first = 0; first < Image::outer; first += tile_rows)
+        for (index_t chunk = 0; chunk < Image::chunks; ++chunk)
+          CHECK(Image::offset_bytes(first + row, chunk) ==
+                (Image::offset_bytes(row, chunk) ^ Image::twist(first) * Image::chunk_bytes) +
+                    first * Image::row_bytes);
 }
 
 TEST_CASE("waves of a block share its tile exactly", "[engine][host]") {
@@ -189,4 +282,7 @@ TEST_CASE("waves of a block share its tile exactly", "[engine][host]") {
   using Small = engine::WaveGrid<128, 128, 256>;
   CHECK(Small::row_tiles == 2);
   CHECK(Small::col_tiles == 2);
+  using Double = engine::WaveGrid<128, 128, 256, 16>;
+  CHECK(Double::row_tiles == 4);
+  CHECK(Double::col_tiles == 4);
 }

@@ -14,6 +14,7 @@ using namespace raggedgemm;
 /// lhs [m, k] and rhs [g, k, n], row-major.
 Problem row_major_problem(offset_t m, offset_t k, offset_t n, offset_t g) {
   Problem p;
+  p.lhs_dtype = p.rhs_dtype = p.out_dtype = DType::bf16;
   p.variant = Variant::non_contracting;
   p.rows = m;
   p.depth = k;
@@ -51,6 +52,30 @@ TEST_CASE("CDNA feeds refuse pitches that their windows cannot end between", "[a
   SECTION("transposed rhs whose columns overlap") { p.b = {128 * 256, 1, 120}; }
   SECTION("an instance that is off by one element") { p.instances.append(2, {1, 0, 0, 0}); }
   CHECK_FALSE(fits(p));
+}
+
+TEST_CASE("CDNA feeds count pitches and outer strides in bytes", "[arch][host]") {
+  const auto with = [](DType dtype, offset_t pitch) {
+    Problem p = row_major_problem(64, 8, 8, 4);
+    p.lhs_dtype = p.rhs_dtype = dtype;
+    p.a.row = p.b.row = pitch;
+    return p;
+  };
+  CHECK(fits(with(DType::s8, 16)));
+  CHECK_FALSE(fits(with(DType::s8, 24)));
+  CHECK(fits(with(DType::e4m3fn, (offset_t{1} << 22) - 16)));
+  CHECK_FALSE(fits(with(DType::e4m3fn, offset_t{1} << 22)));
+  CHECK(fits(with(DType::f32, 12)));
+  CHECK_FALSE(fits(with(DType::f32, 10)));
+  CHECK_FALSE(fits(with(DType::f32, offset_t{1} << 20)));
+  CHECK(fits(with(DType::f64, 10)));
+  CHECK_FALSE(fits(with(DType::f64, offset_t{1} << 19)));
+  Problem outer = with(DType::f64, 10);
+  outer.instances.append(2, {2, 4, 0, 0});
+  CHECK(fits(outer));
+  outer.lhs_dtype = DType::s8;
+  outer.a.row = 16;
+  CHECK_FALSE(fits(outer));
 }
 
 TEST_CASE("CDNA feeds judge the operands of the transposed layouts by their pitch",

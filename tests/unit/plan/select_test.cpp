@@ -115,9 +115,9 @@ TEST_CASE("Selection takes a matrix-core row for an aligned problem and falls ba
       CHECK(std::string(fast.operand()) == "options.selection");
     }
 
-    Problem f32 = dense(8192, 512, 1024, 8);
-    f32.lhs_dtype = f32.rhs_dtype = f32.out_dtype = DType::f32;
-    CHECK(make_plan(f32, {.selection = Selection::require_fast}, set).status().code() ==
+    Problem mixed = dense(8192, 512, 1024, 8);
+    mixed.rhs_dtype = DType::f16;
+    CHECK(make_plan(mixed, {.selection = Selection::require_fast}, set).status().code() ==
           StatusCode::no_fast_kernel);
   }
 }
@@ -187,6 +187,42 @@ TEST_CASE("f32 is rounded to tf32 only where the call allows it", "[plan][host]"
   const Result<Plan> other_layout = make_plan(p, {}, set);
   REQUIRE(other_layout.ok());
   CHECK(!config_row(other_layout.value().kernel.row).tf32);
+}
+
+TEST_CASE("CDNA's matrix instructions take the dtypes that the chip has", "[plan][host]") {
+  const auto rows = rows_of(Platform::hip, yes);
+  const KernelSet gfx942 = set_of(rows, Platform::hip, fake_device<Platform::hip, Arch::gfx942>);
+  const KernelSet gfx950 = set_of(rows, Platform::hip, fake_device<Platform::hip, Arch::gfx950>);
+  const auto row_of = [](const KernelSet& set, DType dtype, bool allow_tf32 = false) {
+    Problem p = dense(8192, 512, 1024, 8);
+    p.lhs_dtype = p.rhs_dtype = dtype;
+    p.out_dtype = dtype == DType::s8 ? DType::s32 : dtype == DType::f64 ? DType::f64 : DType::f32;
+    p.allow_tf32 = allow_tf32;
+    const Result<Plan> plan = make_plan(p, {}, set);
+    REQUIRE(plan.ok());
+    return config_row(plan.value().kernel.row);
+  };
+  for (const KernelSet& set : {gfx942, gfx950}) {
+    const Arch arch = set.device().value().arch;
+    INFO(name_of(arch));
+    for (const DType dtype : {DType::f16, DType::s8, DType::f32, DType::f64}) {
+      INFO(name_of(dtype));
+      CHECK(row_of(set, dtype).fast);
+      CHECK(row_of(set, dtype).arch == arch);
+      CHECK(row_of(set, dtype).config.block_k * bytes_of(dtype) == 128);
+    }
+  }
+  for (const DType fnuz : {DType::e4m3fnuz, DType::e5m2fnuz}) {
+    CHECK(row_of(gfx942, fnuz).fast);
+    CHECK(!row_of(gfx950, fnuz).fast);
+  }
+  for (const DType ocp : {DType::e4m3fn, DType::e5m2}) {
+    CHECK(!row_of(gfx942, ocp).fast);
+    CHECK(row_of(gfx950, ocp).fast);
+  }
+  CHECK(!row_of(gfx942, DType::f32).tf32);
+  CHECK(row_of(gfx942, DType::f32, true).tf32);
+  CHECK(!row_of(gfx950, DType::f32, true).tf32);
 }
 
 TEST_CASE("explain() says when the copy engine cannot store the output", "[plan][host]") {

@@ -2,7 +2,7 @@
 // The barrier of a block, and fences that keep instructions in source order.
 #pragma once
 
-#include "raggedgemm/base/macros.hpp"
+#include "raggedgemm/base/index.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
@@ -18,6 +18,17 @@ RG_DEVICE RG_FORCE_INLINE void shared_memory_barrier() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
+}
+
+/// Waits until all loads of this wave but the last `Loads` have arrived: those that write shared
+/// memory themselves, the compiler does not wait for. Source: AMD CDNA3 ISA, 4.4 (s_waitcnt; its
+/// other counters at their ends: no wait).
+template <index_t Loads>
+RG_DEVICE RG_FORCE_INLINE void wait_for_loads() {
+  static_assert(Loads >= 0 && Loads < 64, "the counter has six bits");
+  asm volatile("" ::: "memory");
+  __builtin_amdgcn_s_waitcnt((Loads & 15) | (Loads >> 4) << 14 | 7 << 4 | 15 << 8);
+  asm volatile("" ::: "memory");
 }
 
 /// No instruction crosses this point when the compiler schedules.

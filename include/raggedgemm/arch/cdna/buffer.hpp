@@ -25,13 +25,31 @@ class Buffer {
       : descriptor_(__builtin_amdgcn_make_buffer_rsrc(
             const_cast<void*>(base), 0, static_cast<std::uint32_t>(bytes), 0x00020000)) {}
 
-  RG_DEVICE Dwords4 load_16(index_t offset_bytes) const {
-    return __builtin_bit_cast(
-        Dwords4, __builtin_amdgcn_raw_buffer_load_b128(descriptor_, offset_bytes, 0, 0));
+  /// One, two or four dwords.
+  template <index_t Dwords>
+  RG_DEVICE DwordVector<Dwords> load(index_t offset_bytes) const {
+    static_assert(Dwords == 1 || Dwords == 2 || Dwords == 4, "Dwords must be 1, 2 or 4");
+    if constexpr (Dwords == 4)
+      return __builtin_bit_cast(
+          Dwords4, __builtin_amdgcn_raw_buffer_load_b128(descriptor_, offset_bytes, 0, 0));
+    else if constexpr (Dwords == 2)
+      return __builtin_bit_cast(
+          Dwords2, __builtin_amdgcn_raw_buffer_load_b64(descriptor_, offset_bytes, 0, 0));
+    else
+      return __builtin_bit_cast(
+          DwordVector<1>, __builtin_amdgcn_raw_buffer_load_b32(descriptor_, offset_bytes, 0, 0));
   }
-  RG_DEVICE Dwords2 load_8(index_t offset_bytes) const {
-    return __builtin_bit_cast(
-        Dwords2, __builtin_amdgcn_raw_buffer_load_b64(descriptor_, offset_bytes, 0, 0));
+
+  /// 16 bytes a lane to consecutive places from `to` on, which is the same in all lanes. gfx950
+  /// only.
+  RG_DEVICE void load_to_shared(SharedByte* to, index_t offset_bytes) const {
+#if defined(__gfx950__)
+    __builtin_amdgcn_raw_ptr_buffer_load_lds(
+        descriptor_, (__attribute__((address_space(3))) void*)to, 16, offset_bytes, 0, 0, 0);
+#else
+    static_cast<void>(to);
+    static_cast<void>(offset_bytes);
+#endif
   }
 
  private:

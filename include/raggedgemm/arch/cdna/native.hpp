@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CDNA chip that this compiler pass is for. One kernel text serves gfx942 and gfx950; the pass
-// picks the matrix instruction. Passes for other architectures have none.
+// The CDNA chips by name. A kernel is for one of them (its config says which); passes for others
+// compile an empty body.
 #pragma once
 
 #include "raggedgemm/arch/gfx942/matrix.hpp"
@@ -11,27 +11,38 @@ namespace raggedgemm {
 inline namespace RG_PLATFORM {
 namespace arch::cdna {
 
-#if defined(__gfx942__)
-namespace native = arch::gfx942;
-#else
-// The host pass, too: nothing that it reads differs between the chips but the capacity, and a
-// kernel of either chip must exist for it.
-namespace native = arch::gfx950;
-#endif
+template <Arch Chip>
+struct Native;
 
-/// Whether this pass is the host's, or that of the chip that the kernel is for, with as much shared
-/// memory.
-constexpr bool compiled_here(Arch arch, std::size_t shared_bytes) {
-#if !defined(__HIP_DEVICE_COMPILE__)
-  const bool own = arch == Arch::gfx942 || arch == Arch::gfx950;
-#elif defined(__gfx942__)
-  const bool own = arch == Arch::gfx942;
-#elif defined(__gfx950__)
-  const bool own = arch == Arch::gfx950;
-#else
-  const bool own = false && arch == Arch::host;
+template <>
+struct Native<Arch::gfx942> {
+  static constexpr index_t shared_capacity_bytes = gfx942::shared_capacity_bytes;
+#if RG_PLATFORM_HIP
+  template <class T, bool Tf32>
+  using Slice = gfx942::MatrixSlice<T, Tf32>;
 #endif
-  return own && shared_bytes <= static_cast<std::size_t>(native::shared_capacity_bytes);
+};
+
+template <>
+struct Native<Arch::gfx950> {
+  static constexpr index_t shared_capacity_bytes = gfx950::shared_capacity_bytes;
+#if RG_PLATFORM_HIP
+  template <class T, bool Tf32>
+  using Slice = gfx950::MatrixSlice<T, Tf32>;
+#endif
+};
+
+/// Whether this pass is the host's, or that of the chip.
+constexpr bool compiled_here(Arch chip) {
+#if !defined(__HIP_DEVICE_COMPILE__)
+  return chip == Arch::gfx942 || chip == Arch::gfx950;
+#elif defined(__gfx942__)
+  return chip == Arch::gfx942;
+#elif defined(__gfx950__)
+  return chip == Arch::gfx950;
+#else
+  return false && chip == Arch::host;
+#endif
 }
 
 }  // namespace arch::cdna

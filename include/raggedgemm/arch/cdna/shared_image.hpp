@@ -9,21 +9,23 @@ namespace raggedgemm {
 inline namespace RG_PLATFORM {
 namespace arch::cdna {
 
-/// [Outer][64] 16-bit elements, depth contiguous: rows of 128 bytes of eight 16-byte chunks. Chunk
+/// [Outer][128 bytes], depth contiguous: rows of eight 16-byte chunks, whatever the element. Chunk
 /// c of row r lies at position c ^ twist(r) of its row.
 ///
-/// Conflict-free for the reads of 32-row fragments, for writes of whole rows and for writes of four
-/// neighbouring rows a lane, on gfx942 (32 banks) and gfx950 (64 banks for reads).
+/// Conflict-free for the reads of 32-row and 16-row fragments, for writes of whole rows and for
+/// writes of two or four neighbouring rows a lane, on gfx942 (32 banks) and gfx950 (64 banks for
+/// reads).
 /// Source: search over linear twists; phases as published (tests/unit/arch/cdna_banks_test.cpp).
-template <index_t Outer>
+template <index_t ElemBytes, index_t Outer>
 struct SharedImage {
+  static constexpr bool depth_contiguous = true;
   static constexpr index_t outer = Outer;
-  static constexpr index_t depth = 64;
-  static constexpr index_t elem_bytes = 2;
-  static constexpr index_t chunk_elems = 8;
-  static constexpr index_t chunk_bytes = chunk_elems * elem_bytes;
-  static constexpr index_t chunks = depth / chunk_elems;
-  static constexpr index_t row_bytes = depth * elem_bytes;
+  static constexpr index_t elem_bytes = ElemBytes;
+  static constexpr index_t row_bytes = 128;
+  static constexpr index_t chunk_bytes = 16;
+  static constexpr index_t chunks = row_bytes / chunk_bytes;
+  static constexpr index_t chunk_elems = chunk_bytes / ElemBytes;
+  static constexpr index_t depth = row_bytes / ElemBytes;
   static constexpr index_t bytes = Outer * row_bytes;
   static constexpr index_t period_rows = 32;  ///< the twist repeats: row and row + 32 share it
 
