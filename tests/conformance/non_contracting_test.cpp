@@ -109,6 +109,7 @@ TEST_CASE("ragged_dot takes any number of groups", "[conformance][non_contractin
     last.back() = 1;
     check_case<bf16, bf16, bf16>(make("one row in the last group", 3, 16, 8, last));
     check_case<float, float, float>(make("one row in the last group", 3, 5, 3, last));
+    if (emulated() && g > 65) continue;  // a tile a group
     const Sizes ones(static_cast<std::size_t>(g), 1);
     check_case<bf16, bf16, float>(make("one row a group", g, 16, 8, ones));
   }
@@ -339,10 +340,10 @@ TEST_CASE("A row's bits do not depend on the size or place of its group",
 }
 
 TEST_CASE("ragged_dot repeats with equal bits", "[conformance][non_contracting][device]") {
-  const Sizes sizes = alternating(20);
+  const Sizes sizes = alternating(scaled(20, 8));
   Case c = make("tiny and large groups in turn", sum_of(sizes), 40, 64, sizes);
   c.data = Data::reals;
-  c.repeats = 20;
+  c.repeats = scaled(20, 3);
   check_case<bf16, bf16, bf16>(c);
   check_case<float, float, float>(c);
   Random random(99);
@@ -350,13 +351,13 @@ TEST_CASE("ragged_dot repeats with equal bits", "[conformance][non_contracting][
   for (int i = 0; i < 64; ++i) many.push_back(random.between(1, 30));
   c = make("64 random groups", sum_of(many), 64, 48, many);
   c.data = Data::reals;
-  c.repeats = 20;
+  c.repeats = scaled(20, 3);
   check_case<fp16, fp16, float>(c);
 }
 
 TEST_CASE("ragged_dot is right for random shapes and sizes",
           "[conformance][non_contracting][device]") {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= scaled<std::uint64_t>(60, 18); ++seed) {
     Random random(seed);
     const offset_t g = random.between(1, 70);
     const offset_t m = random.between(1, 300);
