@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "support/device_array.hpp"
+#include "support/scale.hpp"
 #include "support/sizes.hpp"
 
 namespace {

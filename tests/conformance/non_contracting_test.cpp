@@ -104,12 +104,13 @@ TEST_CASE("ragged_dot takes any number of groups", "[conformance][non_contractin
   std::vector<offset_t> counts{
       1, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 600, 1023, 1024, 1025};
   if (rg::runtime::has_gpu_platform) counts.push_back(4096);
+  if (emulated()) counts = {1, 31, 32, 33, 64, 65, 600};
   for (const offset_t g : counts) {
     Sizes last(static_cast<std::size_t>(g), 0);
     last.back() = 1;
     check_case<bf16, bf16, bf16>(make("one row in the last group", 3, 16, 8, last));
     check_case<float, float, float>(make("one row in the last group", 3, 5, 3, last));
-    if (emulated() && g > 65) continue;  // a tile a group
+    if (emulated() && g > 100) continue;  // a tile a group
     const Sizes ones(static_cast<std::size_t>(g), 1);
     check_case<bf16, bf16, float>(make("one row a group", g, 16, 8, ones));
   }
