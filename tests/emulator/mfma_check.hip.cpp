@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "raggedgemm/platform/runtime.hpp"
 #include "raggedgemm/raggedgemm.hpp"
 
 namespace rg = raggedgemm;
@@ -332,11 +333,23 @@ void check_row(rg::Arch arch, std::size_t cases_at_most) {
   if constexpr (row.config.engine == rg::EngineId::mfma &&
                 row_instantiates(row, V, rg::dtype_of<In>, rg::dtype_of<In>)) {
     if (row.arch != arch) return;
+#if defined(RAGGEDGEMM_COMPILED)  // raggedgemm::compiled has the kernels, if it has the dtypes
+    const rg::KernelSet library = rg::compiled::kernels(
+        rg::Platform::hip, V, rg::dtype_of<In>, rg::dtype_of<In>, rg::dtype_of<Out>);
+    rg::KernelEntry entry;
+    for (rg::index_t i = 0; i < library.count; ++i)
+      if (library.entries[i].row == Row) entry = library.entries[i];
+    if (entry.row != Row) {
+      std::printf("SKIP %s %s: not in the library\n", row.name, name_of(V));
+      return;
+    }
+#else
     const rg::KernelEntry entry = rg::dispatch::kernel_entry<rg::Platform::hip,
                                                              Row,
                                                              rg::dispatch::variant_type<V>,
                                                              rg::Types<In, In, Out>,
                                                              rg::Identity>();
+#endif
     rg::KernelSet set;
     set.entries = &entry;
     set.count = 1;
