@@ -341,18 +341,18 @@ TEST_CASE("A row's bits do not depend on the size or place of its group",
 }
 
 TEST_CASE("ragged_dot repeats with equal bits", "[conformance][non_contracting][device]") {
-  const Sizes sizes = alternating(scaled(20, 8));
+  const Sizes sizes = alternating(scaled(20, 4));
   Case c = make("tiny and large groups in turn", sum_of(sizes), 40, 64, sizes);
   c.data = Data::reals;
-  c.repeats = scaled(20, 3);
+  c.repeats = scaled(20, 2);
   check_case<bf16, bf16, bf16>(c);
   check_case<float, float, float>(c);
   Random random(99);
   Sizes many;
-  for (int i = 0; i < 64; ++i) many.push_back(random.between(1, 30));
+  for (int i = 0; i < scaled(64, 16); ++i) many.push_back(random.between(1, 30));
   c = make("64 random groups", sum_of(many), 64, 48, many);
   c.data = Data::reals;
-  c.repeats = scaled(20, 3);
+  c.repeats = scaled(20, 2);
   check_case<fp16, fp16, float>(c);
 }
 

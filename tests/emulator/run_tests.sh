@@ -41,8 +41,12 @@ for chip in "${chips[@]}"; do
   cmake --preset hip -B "$build" -DRAGGEDGEMM_BUILD_TESTS=ON "-DRAGGEDGEMM_TEST_LAUNCHER=$command" \
     "-DRAGGEDGEMM_TEST_TIMEOUT=${LIMIT:-3600}" "$@" >"$logs/configure.log" 2>&1 ||
     { tail "$logs/configure.log"; exit 1; }
+  mapfile -t names < <(ctest --test-dir "$build" -N -L '^device$' -R "${TESTS:-.}" 2>/dev/null |
+    sed -n 's/^ *Test *#[0-9]*: //p')
+  [ ${#names[@]} -gt 0 ] || { echo "no device test of this name" >&2; exit 2; }
   start=$SECONDS
-  if ! cmake --build "$build" --target device_tests ${JOBS:+-j "$JOBS"} -- -k 0 >"$logs/build.log" 2>&1; then
+  # A test is named like its target.
+  if ! cmake --build "$build" ${JOBS:+-j "$JOBS"} --target "${names[@]}" -- -k 0 >"$logs/build.log" 2>&1; then
     grep -E "FAILED|error" "$logs/build.log" | head -20
     failed=1
   fi
@@ -50,7 +54,7 @@ for chip in "${chips[@]}"; do
 
   printf '%-32s %8s %11s %8s  %s\n' program cases assertions seconds result
   total=$SECONDS
-  while read -r name; do
+  for name in "${names[@]}"; do
     start=$SECONDS
     log=$logs/$name.log
     ctest --test-dir "$build" -R "^$name\$" -V >"$log" 2>&1
@@ -69,7 +73,7 @@ for chip in "${chips[@]}"; do
       if grep -q "\*\*\*Timeout" "$log"; then result="TIMED OUT"; fi
     fi
     printf '%-32s %8s %11s %8s  %s\n' "$name" "${cases:--}" "${assertions:--}" $((SECONDS - start)) "$result"
-  done < <(ctest --test-dir "$build" -N -L '^device$' -R "${TESTS:-.}" | sed -n 's/^ *Test *#[0-9]*: //p')
+  done
   echo "$chip: $((SECONDS - total)) s"
 done
 exit $failed
