@@ -239,6 +239,7 @@ TEST_CASE("ragged_dot_contracting is right for random shapes and sizes",
     Case c = make(
         "random", m, random.between(1, 110), random.between(1, 210), random_sizes(random, g, m));
     c.name = "random shape of seed " + std::to_string(seed);
+    c.rows_by_turns = emulated();
     c.beta = random.one_in(3) ? 1.0F : 0.0F;
     c.lhs.transposed = random.one_in(3);
     c.rhs.transposed = random.one_in(3);

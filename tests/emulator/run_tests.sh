@@ -13,9 +13,9 @@
 #
 # Logs: BUILD/emulator-CHIP/NAME.log. Exit code 0 when all passed, with skipped ones.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 2
 usage='usage: tests/emulator/run_tests.sh LAUNCHER [gfx942|gfx950 …] [-- CMake options]'
-[ $# -ge 1 ] && [ -n "$1" ] || { echo "$usage" >&2; exit 2; }
+[ -n "${1:-}" ] || { echo "$usage" >&2; exit 2; }
 launcher=$1
 shift
 chips=()
