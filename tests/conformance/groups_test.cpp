@@ -46,20 +46,21 @@ TEST_CASE("Up to 65,537 groups, nearly all of them empty, in every variant",
         make("many groups", {Variant::non_contracting, g, rows, 8, 8}, sizes));
     check_case<float, float, float>(
         make("many groups", {Variant::non_contracting, g, rows, 3, 5}, sizes));
+    check_case<bf16, bf16, bf16>(make("many groups", {Variant::batch, rows, 3, 8, 8}, sizes));
+    if (emulated() && g > 2047) continue;  // a slab a group
     check_case<bf16, bf16, float>(
         make("many groups", {Variant::contracting, g, rows, 8, 8}, sizes));
     check_case<float, float, float>(
         make("many groups", {Variant::contracting, g, rows, 2, 3}, sizes));
-    check_case<bf16, bf16, bf16>(make("many groups", {Variant::batch, rows, 3, 8, 8}, sizes));
   }
 }
 
 TEST_CASE("65,536 groups of one row each", "[conformance][groups][slow][device]") {
-  const Sizes ones(65536, 1);
+  const offset_t g = scaled(65536, 600);
+  const Sizes ones(static_cast<std::size_t>(g), 1);
   check_case<bf16, bf16, bf16>(
-      make("one row a group", {Variant::non_contracting, 65536, 65536, 8, 8}, ones));
-  check_case<bf16, bf16, float>(
-      make("one row a group", {Variant::contracting, 65536, 65536, 8, 8}, ones));
+      make("one row a group", {Variant::non_contracting, g, g, 8, 8}, ones));
+  check_case<bf16, bf16, float>(make("one row a group", {Variant::contracting, g, g, 8, 8}, ones));
 }
 
 TEST_CASE("Sums of narrow sizes pass the type's range in every variant",

@@ -12,6 +12,7 @@
 
 #include "support/every_row.hpp"
 #include "support/gpu.hpp"
+#include "support/scale.hpp"
 #include "support/sizes.hpp"
 
 #if !(RG_PLATFORM_CUDA || RG_PLATFORM_HIP)
@@ -256,8 +257,8 @@ TEST_CASE("Calls from several threads give the bits of a single one",
   REQUIRE(runtime::synchronize().ok());
   const std::vector<float> expected = alone.get();
   constexpr int callers = 4;
-  constexpr int repeats = 25;
-  const DeviceArray<float> out(callers * repeats * m * n);
+  const int repeats = scaled(25, 5);
+  const DeviceArray<float> out(static_cast<std::size_t>(callers * repeats * m * n));
   std::atomic<int> refused{0};
   std::vector<std::thread> threads;
   for (int caller = 0; caller < callers; ++caller)
@@ -279,11 +280,11 @@ TEST_CASE("Calls from several threads give the bits of a single one",
 
 TEST_CASE("A call sees what came before it in its stream, without synchronisation",
           "[conformance][runtime][slow][device]") {
-  constexpr int rounds = 1000;
+  const int rounds = scaled(1000, 50);
   const DeviceArray<bf16> lhs(m * k);
   const DeviceArray<bf16> rhs(rhs_values());
   const DeviceArray<std::int32_t> sizes(static_cast<std::size_t>(g));
-  DeviceArray<float> out(rounds * m * n);
+  DeviceArray<float> out(static_cast<std::size_t>(rounds * m * n));
   REQUIRE(runtime::synchronize().ok());
   const runtime::Stream stream;
   const rg::Options options{.stream = stream.get()};
@@ -388,7 +389,7 @@ TEST_CASE("Two streams run the same plan at once", "[conformance][runtime][devic
   const rg::Result<rg::Plan> plan = rg::make_plan(first.describe());
   REQUIRE(plan.ok());
   const rg::Identity identity;
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < scaled(50, 10); ++i) {
     Round* const rounds[] = {&first, &second};
     for (int s = 0; s < 2; ++s) {
       const rg::Result<rg::BoundCall> bound =

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "raggedgemm/platform/runtime.hpp"
 #include "raggedgemm/raggedgemm.hpp"
 
 namespace rg = raggedgemm;
@@ -353,11 +354,23 @@ void check_row(rg::Arch arch, const Effort& effort) {
   if constexpr (row.config.engine == rg::EngineId::mfma &&
                 row_instantiates(row, V, rg::dtype_of<In>, rg::dtype_of<In>)) {
     if (row.arch != arch || row.tf32 != effort.tf32) return;
+#if defined(RAGGEDGEMM_COMPILED)  // raggedgemm::compiled has the kernels, if it has the dtypes
+    const rg::KernelSet library = rg::compiled::kernels(
+        rg::Platform::hip, V, rg::dtype_of<In>, rg::dtype_of<In>, rg::dtype_of<Out>);
+    rg::KernelEntry entry;
+    for (rg::index_t i = 0; i < library.count; ++i)
+      if (library.entries[i].row == Row) entry = library.entries[i];
+    if (entry.row != Row) {
+      std::printf("SKIP %s %s: not in the library\n", row.name, name_of(V));
+      return;
+    }
+#else
     const rg::KernelEntry entry = rg::dispatch::kernel_entry<rg::Platform::hip,
                                                              Row,
                                                              rg::dispatch::variant_type<V>,
                                                              rg::Types<In, In, Out>,
                                                              rg::Identity>();
+#endif
     rg::KernelSet set;
     set.entries = &entry;
     set.count = 1;
@@ -399,14 +412,15 @@ void check_rows(rg::Arch arch, const Effort& effort = {}) {
   check_rows<V, In, Out>(arch, effort, std::make_integer_sequence<rg::index_t, rg::config_rows>{});
 }
 
-/// Runs `check(arch)` on the current device. Exit code: 1 when any case failed, 2 when none ran.
+/// Runs `check(arch)` on the current device. Exit code: 1 when any case failed, 2
+/// when none ran, 77 without a device.
 template <class F>
 int check_device(int argument_count, char** arguments, const F& check) {
   if (argument_count > 1) filter = arguments[1];
   const rg::Result<rg::Device> device = rg::runtime::gpu::device();
   if (!device.ok()) {
-    std::printf("%s\n", device.status().message().c_str());
-    return 2;
+    std::printf("SKIPPED: %s\n", device.status().message().c_str());
+    return 77;
   }
   const rg::Arch arch = device.value().arch;
   std::printf("device %s (%s)\n", device.value().name, name_of(arch));
