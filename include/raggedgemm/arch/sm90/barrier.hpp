@@ -18,15 +18,15 @@ RG_DEVICE RG_FORCE_INLINE std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/// With RAGGEDGEMM_PLANT_DELAYS, a switch for tests of what the roles wait for: a warp sleeps up to
-/// 2 µs before one in eight of its steps. Otherwise nothing.
+/// With RAGGEDGEMM_PLANT_DELAYS, a switch for tests of what the roles wait for: a warp sleeps a
+/// microsecond before one in eight of its steps. Otherwise nothing.
 RG_DEVICE RG_FORCE_INLINE void plant_delay() {
 #if defined(RAGGEDGEMM_PLANT_DELAYS)
-  std::uint64_t time = 0;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
+  const unsigned lanes = __activemask();
   const std::uint32_t dice =
-      (static_cast<std::uint32_t>(time) + threadIdx.x / 32 * 977 + blockIdx.x * 7919) * 2654435761U;
-  if (dice >> 29 == 0) __nanosleep(dice >> 8 & 2047U);
+      (static_cast<std::uint32_t>(clock64()) + threadIdx.x / 32 * 977) * 2654435761U;
+  if (__shfl_sync(lanes, dice, __ffs(static_cast<int>(lanes)) - 1) >> 29 == 0) __nanosleep(1000);
+  __syncwarp(lanes);  // the warp goes on together
 #endif
 }
 
