@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "gpu.cuh"
 #include "raggedgemm/epilogue/activation.hpp"
 #include "raggedgemm/epilogue/bias.hpp"
 #include "raggedgemm/raggedgemm.hpp"
@@ -23,41 +24,8 @@ using rg::offset_t;
 
 namespace {
 
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::printf("FAILED: %s: %s\n", what, cudaGetErrorString(error));
-  std::fflush(stdout);
-  std::exit(2);
-}
-
-template <class T>
-class Buffer {
- public:
-  explicit Buffer(std::size_t elems) : elems_(elems) {
-    require(cudaMalloc(&data_, std::max<std::size_t>(elems, 8) * sizeof(T)), "cudaMalloc");
-  }
-  ~Buffer() { static_cast<void>(cudaFree(data_)); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  T* get() const { return static_cast<T*>(data_); }
-  std::size_t elems() const { return elems_; }
-  std::size_t bytes() const { return elems_ * sizeof(T); }
-
- private:
-  void* data_ = nullptr;
-  std::size_t elems_;
-};
-
 // --- Data
 // ------------------------------------------------------------------------------------------
-
-__host__ __device__ inline float noise(std::uint64_t i, std::uint32_t seed) {
-  std::uint64_t x = (i + 1) * 0x9E3779B97F4A7C15ULL + seed * 0xD1B54A32D192ED03ULL;
-  x ^= x >> 32;
-  x *= 0xD6E8FEB86659FD93ULL;
-  x ^= x >> 32;
-  return static_cast<float>(static_cast<std::int32_t>(x)) * 0x1p-31F;
-}
 
 template <class T>
 __device__ T random_element(std::uint64_t i, std::uint32_t seed) {
@@ -636,14 +604,6 @@ int check_everything(const std::vector<Case>& cases) {
 
 // --- Time
 // ------------------------------------------------------------------------------------------
-
-__global__ void evict(const uint4* memory, std::size_t elems, std::uint32_t* sink) {
-  std::uint32_t sum = 0;
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < elems;
-       i += std::size_t{gridDim.x} * blockDim.x)
-    sum ^= memory[i].x ^ memory[i].y ^ memory[i].z ^ memory[i].w;
-  if (sum == 0x12345678U) *sink = sum;
-}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());

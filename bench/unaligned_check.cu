@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu.cuh"
 #include "raggedgemm/raggedgemm.hpp"
 
 namespace rg = raggedgemm;
@@ -24,36 +25,6 @@ using rg::Variant;
 
 namespace {
 
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::printf("FAILED: %s: %s\n", what, cudaGetErrorString(error));
-  std::fflush(stdout);
-  std::exit(2);
-}
-
-template <class T>
-class Buffer {
- public:
-  explicit Buffer(offset_t elems) : elems_(std::max<offset_t>(elems, 1)) {
-    require(cudaMalloc(&data_, static_cast<std::size_t>(elems_) * sizeof(T)), "cudaMalloc");
-  }
-  explicit Buffer(const std::vector<T>& values) : Buffer(static_cast<offset_t>(values.size())) {
-    require(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-            "cudaMemcpy");
-  }
-  ~Buffer() { static_cast<void>(cudaFree(data_)); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  T* get() const { return static_cast<T*>(data_); }
-  void fill(int byte) { require(cudaMemset(data_, byte, bytes()), "cudaMemset"); }
-  std::size_t bytes() const { return static_cast<std::size_t>(elems_) * sizeof(T); }
-  offset_t elems() const { return elems_; }
-
- private:
-  void* data_ = nullptr;
-  offset_t elems_;
-};
-
 /// An operand of `lines` lines of `elems` elements, at every place that a call may have it.
 struct Lines {
   offset_t lines;
@@ -62,14 +33,6 @@ struct Lines {
   offset_t shift;  ///< elements between a 256-byte boundary and the first line
   [[nodiscard]] offset_t memory() const { return shift + (lines - 1) * pitch + elems; }
 };
-
-__device__ float noise(std::uint64_t i, std::uint32_t seed) {
-  std::uint64_t x = (i + 1) * 0x9E3779B97F4A7C15ULL + seed * 0xD1B54A32D192ED03ULL;
-  x ^= x >> 32;
-  x *= 0xD6E8FEB86659FD93ULL;
-  x ^= x >> 32;
-  return static_cast<float>(static_cast<std::int32_t>(x)) * 0x1p-31F;
-}
 
 /// The values of the logical operand: line `i` lies at line index[i] of the memory (nowhere, if
 /// that is outside, and then its values are zero).
@@ -124,14 +87,6 @@ __global__ void compare(const bf16* got,
       findings->want = w;
     }
   }
-}
-
-__global__ void evict(const uint4* memory, offset_t elems, std::uint32_t* sink) {
-  std::uint32_t sum = 0;
-  for (offset_t i = blockIdx.x * offset_t{blockDim.x} + threadIdx.x; i < elems;
-       i += offset_t{gridDim.x} * blockDim.x)
-    sum ^= memory[i].x ^ memory[i].y ^ memory[i].z ^ memory[i].w;
-  if (sum == 0x12345678U) *sink = sum;
 }
 
 struct Case {
