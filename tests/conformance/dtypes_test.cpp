@@ -322,7 +322,7 @@ void check_matrix_rows() {
       for (const Shape& s : {Shape{Variant::non_contracting, some_groups, some_rows, k, n},
                              Shape{Variant::non_contracting, 3, 300, k, n},
                              Shape{Variant::batch, 4, 150, k, n}}) {
-        Case c = fp8_case("nt", s, s.groups == 3 ? Sizes{140, 0, 129} : sizes_for(s));
+        Case c = fp8_case("nt", s, s.slabs == 3 ? Sizes{140, 0, 129} : sizes_for(s));
         c.rhs = {.transposed = true};
         c = with_aligned_pitches(c);
         (check_case<In, In, Outs>(c), ...);
