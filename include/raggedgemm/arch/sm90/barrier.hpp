@@ -19,14 +19,13 @@ RG_DEVICE RG_FORCE_INLINE std::uint32_t shared_address(const void* pointer) {
 }
 
 /// With RAGGEDGEMM_PLANT_DELAYS, a switch for tests of what the roles wait for: a warp sleeps a
-/// microsecond before one in eight of its steps. Otherwise nothing.
+/// microsecond before one in eight of its waits. Otherwise nothing. All lanes of a warp call it.
 RG_DEVICE RG_FORCE_INLINE void plant_delay() {
 #if defined(RAGGEDGEMM_PLANT_DELAYS)
-  const unsigned lanes = __activemask();
   const std::uint32_t dice =
       (static_cast<std::uint32_t>(clock64()) + threadIdx.x / 32 * 977) * 2654435761U;
-  if (__shfl_sync(lanes, dice, __ffs(static_cast<int>(lanes)) - 1) >> 29 == 0) __nanosleep(1000);
-  __syncwarp(lanes);  // the warp goes on together
+  if (__shfl_sync(0xFFFFFFFFU, dice, 0) >> 29 == 0) __nanosleep(1000);
+  __syncwarp();  // the warp goes on together
 #endif
 }
 
@@ -40,13 +39,11 @@ class Barrier {
   }
 
   RG_DEVICE RG_FORCE_INLINE void arrive() {
-    plant_delay();
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory");
   }
 
   /// Arrives, and keeps the phase open until the copy engine has written `bytes` more.
   RG_DEVICE RG_FORCE_INLINE void arrive_and_expect(index_t bytes) {
-    plant_delay();
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()),
                  "r"(bytes)
                  : "memory");
