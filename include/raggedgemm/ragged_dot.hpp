@@ -6,8 +6,8 @@
 
 #include <type_traits>
 
-#include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/epilogue/transform.hpp"
+#include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/plan/plan.hpp"
 #include "raggedgemm/plan/select.hpp"
 #include "raggedgemm/problem/extent_checks.hpp"

@@ -337,7 +337,8 @@ void check_matrix_rows() {
     }
 }
 
-TEST_CASE("Aligned 8-bit operands that are contiguous along the depth", "[conformance][fp8][s8][device]") {
+TEST_CASE("Aligned 8-bit operands that are contiguous along the depth",
+          "[conformance][fp8][s8][device]") {
   SECTION("e4m3fn") { check_matrix_rows<rg::fp8_e4m3fn, float, bf16>(); }
   SECTION("e5m2") { check_matrix_rows<rg::fp8_e5m2, float, bf16>(); }
   SECTION("e4m3fnuz") { check_matrix_rows<rg::fp8_e4m3fnuz, float, bf16>(); }
