@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register vectors of CDNA, pointers into a block's shared memory, and loops that are unrolled at
-// compile time.
+// Register vectors of CDNA and pointers into a block's shared memory.
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
+#include "raggedgemm/arch/simt/unrolled.hpp"
 #include "raggedgemm/base/index.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
 namespace arch::cdna {
 
-/// f(integral_constant<0>), …, f(integral_constant<Count - 1>).
-///
-/// `#pragma unroll` gives up on large nests, and register arrays that it leaves with run-time
-/// indices go to scratch memory.
-template <class F, index_t... Indices>
-RG_DEVICE RG_FORCE_INLINE void unrolled(std::integer_sequence<index_t, Indices...>, const F& f) {
-  (f(std::integral_constant<index_t, Indices>{}), ...);
-}
-template <index_t Count, class F>
-RG_DEVICE RG_FORCE_INLINE void unrolled(const F& f) {
-  unrolled(std::make_integer_sequence<index_t, Count>{}, f);
-}
+using simt::unrolled;
 
 #if RG_PLATFORM_HIP
 

@@ -2,6 +2,8 @@
 // A block's dynamic shared memory, and the mark of a kernel that has no code for this architecture.
 #pragma once
 
+#include <cstdint>
+
 #include "raggedgemm/base/index.hpp"
 
 #if RG_PLATFORM_HIP
@@ -23,6 +25,13 @@ RG_DEVICE inline unsigned char* shared_memory() {
   extern __shared__ __align__(1024) unsigned char raggedgemm_shared_memory[];
   return raggedgemm_shared_memory;
 }
+
+#if RG_PLATFORM_CUDA
+/// The 32-bit address that shared-memory instructions take.
+RG_DEVICE RG_FORCE_INLINE std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+#endif
 
 /// The body of a kernel whose engine has no code for this architecture. Selection never launches
 /// it; were it launched, it would trap rather than leave the output unwritten.

@@ -5,8 +5,9 @@
 
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
+#include "raggedgemm/arch/simt/shared_memory.hpp"
+#include "raggedgemm/arch/simt/unrolled.hpp"
 #include "raggedgemm/base/index.hpp"
 #include "raggedgemm/numeric/bf16.hpp"
 #include "raggedgemm/numeric/fp16.hpp"
@@ -15,24 +16,8 @@ namespace raggedgemm {
 inline namespace RG_PLATFORM {
 namespace arch::sm80 {
 
-/// An index as a type. Unlike std::integral_constant it converts in device code.
-template <index_t Value>
-struct Constant {
-  static constexpr index_t value = Value;
-  RG_HOST_DEVICE constexpr operator index_t() const { return Value; }
-};
-
-/// f(Constant<0>), …, f(Constant<Count - 1>): indices of register arrays must be constants, and
-/// `#pragma unroll` gives up on large nests.
-template <class F, index_t... Indices>
-RG_HOST_DEVICE RG_FORCE_INLINE void unrolled(std::integer_sequence<index_t, Indices...>,
-                                             const F& f) {
-  (f(Constant<Indices>{}), ...);
-}
-template <index_t Count, class F>
-RG_HOST_DEVICE RG_FORCE_INLINE void unrolled(const F& f) {
-  unrolled(std::make_integer_sequence<index_t, Count>{}, f);
-}
+using simt::Constant;
+using simt::unrolled;
 
 /// 16 bytes, in registers.
 struct Words {
@@ -41,10 +26,7 @@ struct Words {
 
 #if RG_PLATFORM_CUDA
 
-/// The 32-bit address that shared-memory instructions take.
-RG_DEVICE RG_FORCE_INLINE std::uint32_t shared_address(const void* pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
+using simt::shared_address;
 
 /// Begins to copy the first `bytes` of 16 from global to shared memory; the others become zero and
 /// are not read. Both addresses are multiples of 16. What follows in memory is asked for, too.

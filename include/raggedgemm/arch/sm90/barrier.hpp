@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "raggedgemm/arch/simt/shared_memory.hpp"
 #include "raggedgemm/base/index.hpp"
 
 namespace raggedgemm {
@@ -13,10 +14,7 @@ namespace arch::sm90 {
 
 #if RG_PLATFORM_CUDA
 
-/// The 32-bit address that shared-memory instructions take.
-RG_DEVICE RG_FORCE_INLINE std::uint32_t shared_address(const void* pointer) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
+using simt::shared_address;
 
 /// With RAGGEDGEMM_PLANT_DELAYS, a switch for tests of what the roles wait for: a warp sleeps a
 /// microsecond before one in eight of its waits. Otherwise nothing. All lanes of a warp call it.

@@ -20,7 +20,7 @@ enum class Major : std::int32_t { k, mn };
 /// 32 of f32 or 128 of 8 bits. K-major: one row for each row of A (column of B), that deep.
 /// MN-major (16-bit only): chunks of 64 rows of A (columns of B), each [64 deep][64]. 64 rows of A
 /// take 8 KiB. Source: PTX ISA, "Matrix descriptor" and "Shared memory matrix layout"; the stride
-/// fields were probed one by one on an H200 (spikes/hopper/README.md, "Facts").
+/// fields were probed one by one on an H200.
 struct OperandLayout {
   static constexpr index_t chunk_bytes = 64 * 64 * 2;
 
