@@ -205,6 +205,16 @@ std::vector<std::int32_t> some_sizes(index_t groups, index_t largest, std::uint3
   return sizes;
 }
 
+Case nan_all_around() {
+  return {.name = "NaN all around",
+          .m = 777,
+          .k = 200,
+          .n = 136,
+          .sizes = {1, 7, 129, 300, 0, 3, 155, 92},
+          .nan = true,
+          .pad = 8};
+}
+
 std::vector<Case> all_cases() {
   using V = std::vector<std::int32_t>;
   std::vector<Case> cases;
@@ -255,13 +265,7 @@ std::vector<Case> all_cases() {
                    .k = 320,
                    .n = 2000,
                    .sizes = some_sizes(13, 900, 4)});
-  cases.push_back({.name = "NaN all around",
-                   .m = 777,
-                   .k = 200,
-                   .n = 136,
-                   .sizes = {1, 7, 129, 300, 0, 3, 155, 92},
-                   .nan = true,
-                   .pad = 8});
+  cases.push_back(nan_all_around());
   cases.push_back({.name = "NaN, n a multiple of 64",
                    .m = 640,
                    .k = 192,
@@ -333,13 +337,7 @@ std::vector<Case> tiny_cases() {
 /// Few, for many repeats: short and long rings, tails, several tiles a block.
 std::vector<Case> repeated_cases() {
   std::vector<Case> cases;
-  cases.push_back({.name = "repeated, NaN all around",
-                   .m = 777,
-                   .k = 200,
-                   .n = 136,
-                   .sizes = {1, 7, 129, 300, 0, 3, 155, 92},
-                   .nan = true,
-                   .pad = 8});
+  cases.push_back(nan_all_around());
   cases.push_back({.name = "repeated, many tiles a block",
                    .m = 3000,
                    .k = 320,

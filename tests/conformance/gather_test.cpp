@@ -43,6 +43,14 @@ struct Lines {
   }
 };
 
+/// Slabs of k x n elements; where transposed, of n lines along the depth.
+rg::View<const bf16, 3> weights(const Lines& lines, int slabs, int k, int n, bool transposed) {
+  const rg::offset_t slab = rg::offset_t{lines.pitch} * (transposed ? n : k);
+  return {lines.data(),
+          {slabs, k, n},
+          {slab, transposed ? 1 : lines.pitch, transposed ? lines.pitch : 1}};
+}
+
 /// How the operands lie: elements that their pitches are longer, and that they are off alignment.
 struct Alignment {
   const char* name;
@@ -98,13 +106,10 @@ TEST_CASE("ragged_dot gathers rows of lhs alike in every kernel and at every ali
         INFO(a.name << ", k " << k << (transposed ? ", nt" : ", nn"));
         const Lines lhs(stored, k, a.lhs_pad, a.lhs_shift, 1);
         const Lines rhs(4 * (transposed ? n : k), transposed ? k : n, a.rhs_pad, a.rhs_shift, 2);
-        const rg::offset_t slab = rg::offset_t{rhs.pitch} * (transposed ? n : k);
-        const rg::View<const bf16, 3> weights(
-            rhs.data(), {4, k, n}, {slab, transposed ? 1 : rhs.pitch, transposed ? rhs.pitch : 1});
         DeviceArray<float> out(static_cast<std::size_t>(m * n));
         const auto call =
             rg::describe(rg::View<const bf16, 2>(lhs.data(), {stored, k}, {lhs.pitch, 1}),
-                         weights,
+                         weights(rhs, 4, k, n, transposed),
                          rg::GroupSizes(sizes.data(), 4),
                          rg::view(out.data(), m, n),
                          options);
@@ -182,15 +187,10 @@ TEST_CASE("ragged_dot_batch gathers batches of lhs alike in every kernel and at 
         const Lines lhs(stored * m, k, a.lhs_pad, a.lhs_shift, 5);
         const Lines rhs(
             batches * (transposed ? n : k), transposed ? k : n, a.rhs_pad, a.rhs_shift, 6);
-        const rg::offset_t slab = rg::offset_t{rhs.pitch} * (transposed ? n : k);
-        const rg::View<const bf16, 3> weights(
-            rhs.data(),
-            {batches, k, n},
-            {slab, transposed ? 1 : rhs.pitch, transposed ? rhs.pitch : 1});
         DeviceArray<float> out(static_cast<std::size_t>(batches * m * n));
         const auto call = rg::describe_batch(
             rg::View<const bf16, 3>(lhs.data(), {stored, m, k}, {m * lhs.pitch, lhs.pitch, 1}),
-            weights,
+            weights(rhs, batches, k, n, transposed),
             rg::Groups{},
             rg::view(out.data(), batches, m, n),
             options);

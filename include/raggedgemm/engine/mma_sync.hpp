@@ -346,8 +346,7 @@ struct MmaSyncStore {
     });
   }
 
-  /// f(row, col, chunk) for every chunk of the wave that begins inside rows x cols, by way of
-  /// shared memory: a lane's own elements are pairs, too short for whole sectors.
+  /// f(row, col, chunk) for every chunk of the wave that begins inside rows x cols.
   template <class F>
   static RG_DEVICE RG_FORCE_INLINE void for_each_chunk(std::uint32_t shared,
                                                        const typename Waves::Accumulator& acc,
