@@ -26,6 +26,7 @@ struct ConfigRow {
   bool fast;                     ///< runs at the hardware's matrix rate (the host's vector rate)
   const char* provenance;        ///< the benchmark behind the row, "isa-model" or "untuned"
   bool tf32 = false;             ///< rounds f32 operands to tf32: for Options::allow_tf32
+  bool half_out = false;         ///< chosen for 16-bit outputs only
 };
 
 constexpr std::uint32_t bit_of(DType dtype) { return 1U << static_cast<std::uint32_t>(dtype); }
@@ -61,7 +62,12 @@ inline constexpr std::array config_table{
               {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 64, .stages = 4, .lanes = 384,
                .layout = Layout::nt, .supergroup = 8, .swapped = true},
               16, true, true, "bench/hopper_check"},
-    // Depth ragged: stores take as long as a short group's multiplies, so one group's hide the other's.
+    // Depth ragged: the stores of short groups take as long as their multiplies, so one warpgroup's hide
+    // the other's. Groups of 384 and more have steps enough to hide 16-bit stores in.
+    ConfigRow{"wgmma_tn_128x256x64", Arch::sm90, half_floats, false, bit_of(Variant::contracting), 384, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::tn, .supergroup = 8},
+              16, true, true, "bench/hopper_check", false, true},
     ConfigRow{"wgmma_tn_128x128x64", Arch::sm90, half_floats, false, bit_of(Variant::contracting), 0, any_extent,
               {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 5, .lanes = 384,
                .layout = Layout::tn, .supergroup = 8, .tiles_at_once = 2},

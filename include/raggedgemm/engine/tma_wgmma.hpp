@@ -63,9 +63,9 @@ struct TmaWgmma {
   static constexpr index_t atom_rows = arch::sm90::AccumulatorMap::rows;
   static constexpr index_t atoms = m_side / (groups_per_tile * atom_rows);
   // A lane starts with its share of a multiprocessor's registers, and the roles share those out:
-  // the loading and decoding warps do without spills with 56.
+  // the loading, decoding and clearing warps do without spills with 40.
   static constexpr index_t start_registers = 168;
-  static constexpr index_t consumer_registers = 224;
+  static constexpr index_t consumer_registers = 232;
   static constexpr index_t producer_registers =
       3 * start_registers - consumers * consumer_registers;
   using Sum = typename TypesType::compute;
@@ -95,7 +95,13 @@ struct TmaWgmma {
   static constexpr index_t stage_bytes = (tile.block_m + tile.block_n) * 128;
   static constexpr index_t free_bytes = block_bytes - tile.stages * stage_bytes;
   static constexpr index_t staging_bytes = min_of(free_bytes / consumers / 8192, 4) * 8192;
-  using Store = WgmmaStore<Out, Sum, EpilogueType, n_side, swapped, clips_rows, staging_bytes>;
+  // Weight gradients are large, and nobody reads them soon: on an H200 they cost up to 10 % where
+  // they push other lines out of the L2.
+  using Store =
+      WgmmaStore<Out, Sum, EpilogueType, n_side, swapped, clips_rows, ragged_depth, staging_bytes>;
+  // Where it fits into registers, a finished tile is stored while the next one is multiplied.
+  static constexpr bool defers =
+      !ping_pong && !adds_steps && atoms == 1 && Store::defers && n_side == 256;
 
   static_assert(std::is_same_v<typename TypesType::rhs, Input> && sizeof(Input) <= 4 &&
                     dtype != DType::s32 && dtype != DType::e4m3fnuz && dtype != DType::e5m2fnuz,
@@ -123,7 +129,7 @@ struct TmaWgmma {
   static_assert(!ragged_depth || tile.layout == Layout::tn,
                 "TileConfig.layout must be tn for contracting: the depth tail is cleared by rows");
 
-  using Ring = WorkRing<1 + consumer_waves>;
+  using Ring = WorkRing<1 + consumer_waves + (ragged_depth ? 1 : 0)>;
   using Decoder = typename VariantType::template Decoder<tile.block_m,
                                                          tile.block_n,
                                                          Wave,
@@ -135,10 +141,11 @@ struct TmaWgmma {
     alignas(1024) Input a[tile.stages][tile.block_m * tile.block_k];
     alignas(1024) Input b[tile.stages][tile.block_n * tile.block_k];
     typename Store::Staging staging[consumers];
-    Ring work;                   // read by the loading warp and every consumer warp
-    Barrier full[tile.stages];   // both operands of the stage have arrived
-    Barrier empty[tile.stages];  // every consumer warp of the tile has read the stage
-    Barrier turn[consumers];     // ping-pong: the other group has seen all stages of its tile
+    Ring work;                    // read by the loading and clearing warps and every consumer warp
+    Barrier full[tile.stages];    // both operands of the stage are there
+    Barrier empty[tile.stages];   // every consumer warp of the tile has read the stage
+    Barrier landed[tile.stages];  // in turn: the last step of a tile has arrived, not yet cleared
+    Barrier turn[consumers];      // ping-pong: the other group has seen all stages of its tile
   };
 
   /// The tensor maps of a bound call.
@@ -188,10 +195,14 @@ struct TmaWgmma {
       arch::sm90::release_registers<producer_registers>();
       if (wave == 0) load_operands(arguments, prepared, shared);
       if (wave == 1) shared.work.fill(Decoder(arguments));
+      if (ragged_depth && wave == 2) clear_tails(shared);
     } else {
       arch::sm90::claim_registers<consumer_registers>();
-      multiply_and_store(
-          arguments, prepared, epilogue, shared, wave / group_waves - 1);  // 0: the loading group
+      const index_t group = wave / group_waves - 1;  // 0: the loading group
+      if constexpr (defers)
+        multiply_while_storing(arguments, prepared, epilogue, shared, group);
+      else
+        multiply_and_store(arguments, prepared, epilogue, shared, group);
     }
   }
 
@@ -214,6 +225,7 @@ struct TmaWgmma {
   static RG_DEVICE RG_FORCE_INLINE void initialize_barriers(Shared& shared) {
     for (index_t s = 0; s < tile.stages; ++s) {
       shared.full[s].initialize(1);
+      shared.landed[s].initialize(1);
       shared.empty[s].initialize(groups_per_tile * group_waves);
     }
     shared.work.initialize();
@@ -239,6 +251,7 @@ struct TmaWgmma {
     const bool b_shared = arguments.b.stride.slab == 0;
     typename Ring::Position work_at;
     RingPosition<tile.stages> at;
+    RingPosition<tile.stages> landed_at;
     Work work;
     while (shared.work.next(work_at, work)) {
       // Selection keeps every extent below 2^31.
@@ -255,8 +268,10 @@ struct TmaWgmma {
       const index_t bytes = (whole * a_box + rests * rest_box) * a_row_bytes + b_bytes;
       RG_NO_UNROLL
       for (index_t k = static_cast<index_t>(work.k_begin); k < k_end; k += tile.block_k) {
-        Barrier& full = shared.full[at.slot];
         shared.empty[at.slot].wait(at.parity ^ 1);
+        const bool is_tail = ragged_depth && k_end - k < tile.block_k;
+        Barrier& full = is_tail ? shared.landed[landed_at.slot] : shared.full[at.slot];
+        if (is_tail) landed_at.advance();
         if (Wave::lane() == 0) {
           full.arrive_and_expect(bytes);
           load<b_major, b_box>(shared.b[at.slot], prepared.b, full, col, k, b_shared ? 0 : slab);
@@ -295,9 +310,83 @@ struct TmaWgmma {
     }
   }
 
+  // --- The clearing warp -------------------------------------------------------------------------
+
+  /// Where a group's depth ends inside a step, the copy brings rows of the next group: clears them
+  /// on both operands (0·NaN is NaN), as far as instructions reach, before the consumers see the
+  /// stage.
+  static RG_DEVICE RG_FORCE_INLINE void clear_tails(Shared& shared) {
+    typename Ring::Position work_at;
+    RingPosition<tile.stages> at;
+    RingPosition<tile.stages> landed_at;
+    Work work;
+    while (shared.work.next(work_at, work)) {
+      const index_t k_extent = static_cast<index_t>(work.k_extent);
+      at.skip(k_extent / tile.block_k);
+      const index_t tail = k_extent % tile.block_k;
+      if (tail == 0) continue;
+      shared.landed[landed_at.slot].wait(landed_at.parity);
+      landed_at.advance();
+      clear<tile.block_m>(shared.a[at.slot], tail);
+      clear<tile.block_n>(shared.b[at.slot], tail);
+      arch::sm90::fence_shared_for_async_proxy();
+      __syncwarp();  // all of the warp's zeros are written
+      if (Wave::lane() == 0) shared.full[at.slot].arrive();
+      at.advance();
+    }
+  }
+
+  /// Depth indices `tail` to the next multiple of an instruction's depth, of all rows (columns).
+  template <index_t Outer>
+  static RG_DEVICE RG_FORCE_INLINE void clear(Input* operand, index_t tail) {
+    constexpr index_t chunk_elems = 64 * tile.block_k;  // [block_k][64]: a depth index is a row
+    constexpr index_t unit_elems = 8;                   // 16 bytes
+    const index_t end = round_up(tail, depth_of_one) * 64;
+    RG_NO_UNROLL
+    for (index_t i = tail * 64 + Wave::lane() * unit_elems; i < end; i += Wave::lanes * unit_elems)
+      RG_UNROLL
+    for (index_t c = 0; c < Outer / 64; ++c)
+      *reinterpret_cast<uint4*>(operand + c * chunk_elems + i) = uint4{};
+  }
+
   // --- The consumer warpgroups -------------------------------------------------------------------
 
   using Accumulator = typename Store::Atom[atoms];  // of one lane
+
+  /// The stores of a tile fill the waits of the next one's multiplies.
+  static RG_DEVICE RG_FORCE_INLINE void multiply_while_storing(const Arguments& arguments,
+                                                               const Prepared& prepared,
+                                                               const EpilogueType& epilogue,
+                                                               Shared& shared,
+                                                               index_t group) {
+    Store store(shared.staging[group], prepared.d, 1 + group);
+    typename Store::Pending pending;
+    typename Ring::Position work_at;
+    RingPosition<tile.stages> at;
+    Work work;
+    const index_t atom_at = first_atom(group) * atom_rows;
+    // A piece in every second step, so that the copy engine has read the one before; what is left,
+    // after the last step in the loop.
+    const auto store_some = [&](index_t step) {
+      if (step >= 0 && step % 2 == 0) return;
+      while (pending.any()) {
+        store.store_piece(pending, arguments, epilogue, atom_at);
+        if (step >= 0) break;
+      }
+    };
+    while (shared.work.next(work_at, work)) {
+      Accumulator acc;
+      if (!swapped || work.rows > n_side - n_step) {
+        multiply<n_side>(acc, work, shared, at, group, store_some);
+      } else if constexpr (swapped) {  // only one width has the code that stores
+        store_some(-1);
+        multiply_cols<n_step, n_side - n_step>(acc, work, shared, at, group, [](index_t) {});
+      }
+      store.finish_atom(pending, acc[0], work, arguments, epilogue, atom_at);
+    }
+    store_some(-1);
+    store.finish();
+  }
 
   static RG_DEVICE RG_FORCE_INLINE void multiply_and_store(const Arguments& arguments,
                                                            const Prepared& prepared,
@@ -320,7 +409,7 @@ struct TmaWgmma {
       if constexpr (adds_steps)
         multiply_and_add(acc, work, shared, at, group);
       else
-        multiply_cols<n_step>(acc, work, shared, at, group);
+        multiply_cols<n_step, n_side>(acc, work, shared, at, group, [](index_t) {});
       store_atoms(store,
                   acc,
                   work,
@@ -346,19 +435,20 @@ struct TmaWgmma {
 
   /// multiply() with the least number of columns in steps of `n_step` that holds the work's
   /// rows.
-  template <index_t Cols>
+  template <index_t Cols, index_t Most, class Meanwhile>
   static RG_DEVICE RG_FORCE_INLINE void multiply_cols(Accumulator& acc,
                                                       const Work& work,
                                                       Shared& shared,
                                                       RingPosition<tile.stages>& at,
-                                                      index_t group) {
-    if constexpr (Cols >= n_side) {
-      multiply<n_side>(acc, work, shared, at, group);
+                                                      index_t group,
+                                                      const Meanwhile& meanwhile) {
+    if constexpr (Cols >= Most) {
+      multiply<Most>(acc, work, shared, at, group, meanwhile);
     } else {
       if (work.rows <= Cols)
-        multiply<Cols>(acc, work, shared, at, group);
+        multiply<Cols>(acc, work, shared, at, group, meanwhile);
       else
-        multiply_cols<Cols + n_step>(acc, work, shared, at, group);
+        multiply_cols<Cols + n_step, Most>(acc, work, shared, at, group, meanwhile);
     }
   }
 
@@ -368,20 +458,25 @@ struct TmaWgmma {
   }
 
   /// acc = A·B over the work's depth, in its first `Cols` columns; untouched when the depth is 0.
-  template <index_t Cols>
+  /// Calls `meanwhile` with each step while its multiplies run, and with -1 after them.
+  template <index_t Cols, class Meanwhile>
   static RG_DEVICE RG_FORCE_INLINE void multiply(Accumulator& acc,
                                                  const Work& work,
                                                  Shared& shared,
                                                  RingPosition<tile.stages>& at,
-                                                 index_t group) {
+                                                 index_t group,
+                                                 const Meanwhile& meanwhile) {
     const index_t k_extent = static_cast<index_t>(work.k_extent);
-    const index_t tail = ragged_depth ? k_extent % tile.block_k : 0;
-    const index_t steps = ragged_depth ? k_extent / tile.block_k : ceil_div(k_extent, tile.block_k);
+    const index_t all_steps = ceil_div(k_extent, tile.block_k);
+    // A ragged depth's last step takes paths of its own: a branch around the multiplies in the loop
+    // would make ptxas serialise every one.
+    const index_t steps = ragged_depth ? max_of(all_steps - 1, 0) : all_steps;
     index_t previous = 0;  // stage of the step before
     RG_NO_UNROLL
     for (index_t step = 0; step < steps; ++step) {
       shared.full[at.slot].wait(at.parity);
       multiply_stage<Cols, tile.block_k / depth_of_one>(acc, shared, at.slot, group, step > 0);
+      meanwhile(step);
       if (step > 0) {
         arch::sm90::multiply_wait<1>();
         release(shared, previous);
@@ -389,20 +484,15 @@ struct TmaWgmma {
       previous = at.slot;
       at.advance();
     }
-    if constexpr (ragged_depth) {
-      // Outside the loop: a branch inside would make ptxas serialise every multiply.
-      if (tail > 0) {
-        shared.full[at.slot].wait(at.parity);
-        clear_tail(shared, at.slot, group, tail);  // while the last whole step is multiplied
-      }
-    }
+    meanwhile(-1);
+    if (ragged_depth && all_steps > 0) shared.full[at.slot].wait(at.parity);
     if (ping_pong && Wave::lane() == 0) shared.turn[group ^ 1].arrive();
-    if (ragged_depth && tail > 0)
-      multiply_tail<Cols>(acc, shared, at.slot, group, tail, steps > 0);
+    if (ragged_depth && all_steps > 0)
+      multiply_last<Cols>(acc, shared, at.slot, group, k_extent - steps * tile.block_k, steps > 0);
     else
       arch::sm90::multiply_wait<0>();
     if (steps > 0) release(shared, previous);
-    if (tail > 0) {
+    if (ragged_depth && all_steps > 0) {
       release(shared, at.slot);
       at.advance();
     }
@@ -442,26 +532,21 @@ struct TmaWgmma {
 
   /// Only as many steps of 16 as hold depth of this group. Each path has its own wait: joined paths
   /// would be serialised.
-  template <index_t Cols>
-  static RG_DEVICE RG_FORCE_INLINE void multiply_tail(Accumulator& acc,
+  template <index_t Cols, index_t Steps = tile.block_k / depth_of_one>
+  static RG_DEVICE RG_FORCE_INLINE void multiply_last(Accumulator& acc,
                                                       Shared& shared,
                                                       index_t stage,
                                                       index_t group,
-                                                      index_t tail,
+                                                      index_t depth,
                                                       bool accumulate) {
-    if (tail > 48) {
-      multiply_stage<Cols, 4>(acc, shared, stage, group, accumulate);
-      arch::sm90::multiply_wait<0>();
-    } else if (tail > 32) {
-      multiply_stage<Cols, 3>(acc, shared, stage, group, accumulate);
-      arch::sm90::multiply_wait<0>();
-    } else if (tail > 16) {
-      multiply_stage<Cols, 2>(acc, shared, stage, group, accumulate);
-      arch::sm90::multiply_wait<0>();
-    } else {
-      multiply_stage<Cols, 1>(acc, shared, stage, group, accumulate);
-      arch::sm90::multiply_wait<0>();
+    if constexpr (Steps > 1) {
+      if (depth <= (Steps - 1) * depth_of_one) {
+        multiply_last<Cols, Steps - 1>(acc, shared, stage, group, depth, accumulate);
+        return;
+      }
     }
+    multiply_stage<Cols, Steps>(acc, shared, stage, group, accumulate);
+    arch::sm90::multiply_wait<0>();
   }
 
   /// Issues the multiplies of the first `Steps` instruction depths of one stage as one batch.
@@ -469,11 +554,11 @@ struct TmaWgmma {
   static RG_DEVICE RG_FORCE_INLINE void multiply_stage(
       Accumulator& acc, Shared& shared, index_t stage, index_t group, bool accumulate) {
     using OperandMapping = arch::sm90::OperandLayout;
+    constexpr std::uint64_t atom_step = OperandMapping::rows64_step();
     const Input* const m = swapped ? shared.b[stage] : shared.a[stage];
     const Input* const n = swapped ? shared.a[stage] : shared.b[stage];
-    const std::uint64_t m_at =
-        OperandMapping::descriptor(m_major, arch::sm90::shared_address(m)) +
-        static_cast<std::uint64_t>(first_atom(group)) * OperandMapping::rows64_step();
+    const std::uint64_t m_at = OperandMapping::descriptor(m_major, arch::sm90::shared_address(m)) +
+                               static_cast<std::uint64_t>(first_atom(group)) * atom_step;
     const std::uint64_t n_at = OperandMapping::descriptor(n_major, arch::sm90::shared_address(n));
     arch::sm90::multiply_fence();
     RG_UNROLL
@@ -481,7 +566,7 @@ struct TmaWgmma {
     for (index_t i = 0; i < atoms; ++i)
       arch::sm90::multiply<Cols, dtype, m_major, n_major>(
           acc[i],
-          m_at + static_cast<std::uint64_t>(i) * OperandMapping::rows64_step() +
+          m_at + static_cast<std::uint64_t>(i) * atom_step +
               static_cast<std::uint64_t>(k) * OperandMapping::depth_step(m_major),
           n_at + static_cast<std::uint64_t>(k) * OperandMapping::depth_step(n_major),
           accumulate || k > 0);
@@ -490,32 +575,6 @@ struct TmaWgmma {
 
   static RG_DEVICE RG_FORCE_INLINE void release(Shared& shared, index_t stage) {
     if (Wave::lane() == 0) shared.empty[stage].arrive();
-  }
-
-  /// Clears depth indices `tail` to the next multiple of 16, on both operands (0·NaN is NaN). Each
-  /// group clears its own rows of A and all of B: both write the same zeros.
-  static RG_DEVICE RG_FORCE_INLINE void clear_tail(Shared& shared,
-                                                   index_t stage,
-                                                   index_t group,
-                                                   index_t tail) {
-    constexpr index_t chunk_elems = 64 * tile.block_k;  // [block_k][64]: a depth index is a row
-    constexpr index_t unit_elems = 8;                   // 16 bytes
-    constexpr index_t units_per_row = 64 / unit_elems;
-    static_assert(15 * units_per_row <= group_lanes, "one unit a lane must clear a tail");
-    const index_t units = (round_up(tail, 16) - tail) * units_per_row;  // of each chunk
-    const index_t lane = static_cast<index_t>(threadIdx.x % group_lanes);
-    if (lane < units) {
-      const index_t at = (tail * units_per_row + lane) * unit_elems;
-      Input* const a = shared.a[stage] + first_atom(group) * chunk_elems + at;
-      Input* const b = shared.b[stage] + at;
-      RG_UNROLL
-      for (index_t c = 0; c < atoms; ++c) *reinterpret_cast<uint4*>(a + c * chunk_elems) = uint4{};
-      RG_UNROLL
-      for (index_t c = 0; c < tile.block_n / 64; ++c)
-        *reinterpret_cast<uint4*>(b + c * chunk_elems) = uint4{};
-    }
-    arch::sm90::fence_shared_for_async_proxy();
-    arch::sm90::named_barrier<group_lanes>(1 + group);  // all of the group's zeros are written
   }
 };
 

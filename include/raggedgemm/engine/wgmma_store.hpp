@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "raggedgemm/arch/simt/round_pair.hpp"
+#include "raggedgemm/arch/simt/unrolled.hpp"
 #include "raggedgemm/arch/sm90/lane_map.hpp"
 #include "raggedgemm/arch/sm90/store.hpp"
 #include "raggedgemm/arch/sm90/tensor_map.hpp"
@@ -32,6 +33,7 @@ namespace engine {
 /// WGMMA's N side. `Swapped`: that side holds the tile's rows, and WGMMA's 64 rows are columns of
 /// the tile. `ClipsRows`: rows past the work's last one lie outside the output, so the copy engine
 /// drops them; otherwise they belong to another group or tile, and the lanes store the piece.
+/// `Streams`: nobody reads the output soon.
 /// Requires: one object for a warpgroup over the whole kernel, all of its lanes together, and
 /// finish() at the end.
 template <class Out,
@@ -40,6 +42,7 @@ template <class Out,
           index_t Cols,
           bool Swapped,
           bool ClipsRows,
+          bool Streams,
           index_t StagingBytes>
 class WgmmaStore {
   using Map = arch::sm90::AccumulatorMap;
@@ -59,6 +62,7 @@ class WgmmaStore {
   static constexpr bool staged = elem_bytes <= 4 && BoxMap::unit_bytes % elem_bytes == 0;
   static constexpr index_t buffers = staged ? StagingBytes / piece_bytes : 1;
   static_assert(buffers >= 1, "the staging memory must hold a piece");
+  static constexpr index_t pieces = ceil_div(Cols, side);  // of an atom
   // An element's epilogue may read memory of its own row and column; without one it is pure.
   static constexpr bool pure = std::is_same_v<EpilogueType, Identity>;
 
@@ -107,6 +111,76 @@ class WgmmaStore {
       store_from_registers(acc, work, Store(arguments, work, epilogue), at);
   }
 
+  /// Whether a finished atom may wait in registers.
+  static constexpr bool defers = half_float && Cols % side == 0;
+
+  /// An atom that is finished but not stored: 16-bit elements, and where they go.
+  struct Pending {
+    std::uint32_t pairs[Cols / 4];
+    index_t slab, row_begin, col_begin, rows, cols;
+    index_t next = 0;  ///< piece to be stored
+    index_t end = 0;   ///< no piece from here on holds anything
+    [[nodiscard]] RG_DEVICE RG_FORCE_INLINE bool any() const { return next < end; }
+  };
+
+  /// Finishes an atom: the accumulator is free then. All pieces of the one before are stored.
+  RG_DEVICE RG_FORCE_INLINE void finish_atom(Pending& pending,
+                                             const Atom& acc,
+                                             const Work& work,
+                                             const Arguments& arguments,
+                                             const EpilogueType& epilogue,
+                                             index_t at) {
+    if (output_.has_c) {
+      arch::simt::unrolled<pieces>([&](auto piece) {
+        if (issues()) arch::sm90::wait_stores_read<0>();
+        arch::sm90::named_barrier<lanes>(barrier_);  // the buffer is free
+        const Store store(arguments, work, epilogue);
+        if (!is_outside(work, piece, at)) load_c(work, store, at, piece, buffer_of(0));
+        arch::sm90::named_barrier<lanes>(barrier_);  // C is there
+        pack<true, piece.value>(pending, acc, work, store, at, buffer_of(0));
+      });
+    } else {
+      const Store store(arguments, work, epilogue);
+      arch::simt::unrolled<pieces>([&](auto piece) {
+        pack<false, piece.value>(pending, acc, work, store, at, buffer_of(0));
+      });
+    }
+    pending.slab = static_cast<index_t>(work.slab);
+    pending.row_begin = static_cast<index_t>(work.row_begin);
+    pending.col_begin = static_cast<index_t>(work.col_begin);
+    pending.rows = work.rows;
+    pending.cols = work.cols;
+    pending.next = 0;
+    pending.end = min_of(ceil_div(Swapped ? work.rows : work.cols, side), pieces);
+  }
+
+  /// Stores one piece of what finish_atom() has finished, while multiplies run.
+  RG_DEVICE RG_FORCE_INLINE void store_piece(Pending& pending,
+                                             const Arguments& arguments,
+                                             const EpilogueType& epilogue,
+                                             index_t at) {
+    Work work;
+    work.slab = pending.slab;
+    work.row_begin = pending.row_begin;
+    work.col_begin = pending.col_begin;
+    work.rows = pending.rows;
+    work.cols = pending.cols;
+    if (issues()) arch::sm90::wait_stores_read<buffers - 1>();
+    arch::sm90::named_barrier<lanes>(barrier_);  // the buffer is free
+    const std::uint32_t to = buffer_of(round_);
+    if (++round_ == buffers) round_ = 0;
+    arch::simt::unrolled<pieces>([&](auto piece) {
+      if (pending.next == piece)
+        stage_matrices<piece_elems>(
+            [&](index_t elem) { return pending.pairs[(piece * piece_elems + elem) / 2]; }, to);
+    });
+    arch::sm90::fence_shared_for_async_proxy();
+    arch::sm90::named_barrier<lanes>(barrier_);  // the piece is whole
+    hand_over(work, arguments, epilogue, at, pending.next, to);
+    if (issues()) arch::sm90::commit_stores();
+    ++pending.next;
+  }
+
   /// Returns when all stores have been made.
   RG_DEVICE RG_FORCE_INLINE void finish() {
     if (has_boxes && issues()) arch::sm90::wait_stores();
@@ -122,7 +196,6 @@ class WgmmaStore {
   }
 
   // Pieces are laid out and handed over in rounds, so that two barriers serve several.
-  static constexpr index_t pieces = ceil_div(Cols, side);  // of an atom
   static constexpr index_t round_pieces = buffers >= 4 && pieces % 2 == 0 ? 2 : 1;
   static constexpr index_t round_buffers = buffers / round_pieces;
 
@@ -214,14 +287,34 @@ class WgmmaStore {
       RG_UNROLL
       for (index_t b = 0; b < boxes; ++b)
         if (col + b * box_cols < work.cols)
-          arch::sm90::store_box(output_,
-                                buffer + static_cast<std::uint32_t>(b * box_bytes),
-                                static_cast<index_t>(work.col_begin) + col + b * box_cols,
-                                static_cast<index_t>(work.row_begin) + row,
-                                arguments.d.stride.slab == 0 ? 0 : static_cast<index_t>(work.slab));
+          arch::sm90::store_box<Streams>(
+              output_,
+              buffer + static_cast<std::uint32_t>(b * box_bytes),
+              static_cast<index_t>(work.col_begin) + col + b * box_cols,
+              static_cast<index_t>(work.row_begin) + row,
+              arguments.d.stride.slab == 0 ? 0 : static_cast<index_t>(work.slab));
     } else {
       store_by_lanes(work, Store(arguments, work, epilogue), row, col, buffer);
     }
+  }
+
+  template <bool HasC, index_t Piece>
+  static RG_DEVICE RG_FORCE_INLINE void pack(Pending& pending,
+                                             const Atom& acc,
+                                             const Work& work,
+                                             const Store& store,
+                                             index_t at,
+                                             std::uint32_t buffer) {
+    const std::uint32_t base = staged_address(buffer, piece_row(0), piece_col(0));
+    arch::simt::unrolled<piece_elems / 2>([&](auto pair) {
+      pending.pairs[Piece * piece_elems / 2 + pair] =
+          rounded(finished_pair<HasC, Piece>(acc, work, store, at, base, 2 * pair));
+    });
+  }
+
+  /// Shared address of the i-th buffer.
+  [[nodiscard]] RG_DEVICE RG_FORCE_INLINE std::uint32_t buffer_of(index_t i) const {
+    return staging_ + static_cast<std::uint32_t>(i * piece_bytes);
   }
 
   /// Shared address of the i-th buffer of this round.
@@ -280,35 +373,45 @@ class WgmmaStore {
   template <index_t Piece>
   static constexpr index_t elems_of = min_of(piece_elems, Cols / 2 - Piece * piece_elems);
 
+  /// A piece's pair of a lane at `elem`, finished; C, where the call has one, is in shared memory.
+  template <bool HasC, index_t Piece>
+  static RG_DEVICE RG_FORCE_INLINE Chunk<Sum, 2> finished_pair(const Atom& acc,
+                                                               const Work& work,
+                                                               const Store& store,
+                                                               index_t at,
+                                                               std::uint32_t base,
+                                                               index_t elem) {
+    const index_t e = Piece * piece_elems + elem;
+    Chunk<Out, 2> c{};
+    if constexpr (HasC) c = staged_pair(base, elem);
+    return finished<HasC>(work,
+                          store,
+                          piece_begin_row(Piece, at) + piece_row(elem),
+                          piece_begin_col(Piece, at) + piece_col(elem),
+                          {{product(work, acc[e]), product(work, acc[e + 1])}},
+                          c);
+  }
+
   /// Lays out one piece, finished, in shared memory; C is there before, where the call has one: a
   /// lane reads its own elements, and a warp writes where it has read.
   template <bool HasC, index_t Piece>
   static RG_DEVICE RG_FORCE_INLINE void stage(
       const Atom& acc, const Work& work, const Store& store, index_t at, std::uint32_t buffer) {
     if (is_outside(work, Piece, at)) return;
-    const index_t row = piece_begin_row(Piece, at);
-    const index_t col = piece_begin_col(Piece, at);
     const std::uint32_t base = staged_address(buffer, piece_row(0), piece_col(0));
     const auto pair = [&](index_t elem) {
-      const index_t e = Piece * piece_elems + elem;
-      Chunk<Out, 2> c{};
-      if constexpr (HasC) c = staged_pair(base, elem);
-      return finished<HasC>(work,
-                            store,
-                            row + piece_row(elem),
-                            col + piece_col(elem),
-                            {{product(work, acc[e]), product(work, acc[e + 1])}},
-                            c);
+      return finished_pair<HasC, Piece>(acc, work, store, at, base, elem);
     };
     if constexpr (half_float)
-      stage_matrices<elems_of<Piece>>(pair, buffer);
+      stage_matrices<elems_of<Piece>>([&](index_t elem) { return rounded(pair(elem)); }, buffer);
     else
       stage_elements<elems_of<Piece>>(pair, base);
   }
 
   /// 16-bit outputs: four 8 x 8 matrices at a time, two slices of the accumulator.
-  template <index_t Elems, class Pair>
-  static RG_DEVICE RG_FORCE_INLINE void stage_matrices(const Pair& pair, std::uint32_t buffer) {
+  /// `word(elem)`: the lane's pair at `elem`, rounded.
+  template <index_t Elems, class Word>
+  static RG_DEVICE RG_FORCE_INLINE void stage_matrices(const Word& word, std::uint32_t buffer) {
     // Matrices 0 and 1 are the upper and lower 8 rows of one slice, 2 and 3 of the next. This lane
     // gives the address of one row of one of them; slices lie 8 columns (a unit) apart, or 8 rows.
     const index_t matrix = lane() % 32 / 8;
@@ -323,7 +426,7 @@ class WgmmaStore {
       std::uint32_t matrices[4];
       RG_UNROLL
       for (index_t m = 0; m < 4; ++m) {
-        matrices[m] = rounded(pair(slice * slice_elems + m * 2));
+        matrices[m] = word(slice * slice_elems + m * 2);
       }
       const std::uint32_t step = static_cast<std::uint32_t>(slice);
       arch::sm90::store_matrices<Swapped>(Swapped ? address + step * (8 * BoxMap::row_bytes)
@@ -474,7 +577,7 @@ class WgmmaStore {
   std::uint32_t staging_;
   const arch::sm90::OutputMap& output_;
   index_t barrier_;
-  index_t round_ = 0;
+  index_t round_ = 0;  // whose buffers are next; where stores are deferred, the buffer
 };
 
 #endif

@@ -41,17 +41,33 @@ RG_DEVICE RG_FORCE_INLINE void prefetch_map(const OutputMap& output) {
 }
 
 /// Starts the store of one box from shared memory; elements outside the output are not written. One
-/// lane calls it, after a proxy fence of all lanes that wrote the box and a barrier.
+/// lane calls it, after a proxy fence of all lanes that wrote the box and a barrier. What `Streams`
+/// goes from the L2 first: it is not read again soon.
+template <bool Streams>
 RG_DEVICE RG_FORCE_INLINE void store_box(
     const OutputMap& output, std::uint32_t shared, index_t col, index_t row, index_t slab) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
-          &output.map),
-      "r"(shared),
-      "r"(col),
-      "r"(row),
-      "r"(slab)
-      : "memory");
+  if constexpr (Streams)
+    asm volatile(
+        "{\n"
+        ".reg .b64 policy;\n"
+        "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
+        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group.L2::cache_hint "
+        "[%0, {%2, %3, %4}], [%1], policy;\n"
+        "}" ::"l"(&output.map),
+        "r"(shared),
+        "r"(col),
+        "r"(row),
+        "r"(slab)
+        : "memory");
+  else
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
+            &output.map),
+        "r"(shared),
+        "r"(col),
+        "r"(row),
+        "r"(slab)
+        : "memory");
 }
 
 /// Closes the calling lane's batch of stores.
