@@ -63,6 +63,8 @@ VENDOR_IF_EXCEPTIONS = {
     "engine/tma_wgmma.hpp": "Hopper's own engine is device code",
     "engine/wgmma_store.hpp": "a part of Hopper's engine",
     "engine/work_ring.hpp": "a part of Hopper's engine",
+    "engine/lhs_gather.hpp": "a part of Hopper's engine",
+    "engine/wgmma_main_loop.hpp": "a part of Hopper's engine",
     "engine/mfma.hpp": "CDNA's own engine is device code",
     "engine/mma_sync.hpp": "Ampere's own engine is device code",
 }

@@ -15,6 +15,8 @@
 #include "raggedgemm/arch/sm90/tma.hpp"
 #include "raggedgemm/arch/sm90/wgmma.hpp"
 #include "raggedgemm/base/status.hpp"
+#include "raggedgemm/engine/lhs_gather.hpp"
+#include "raggedgemm/engine/wgmma_main_loop.hpp"
 #include "raggedgemm/engine/wgmma_store.hpp"
 #include "raggedgemm/engine/work_ring.hpp"
 #include "raggedgemm/numeric/types_of.hpp"
@@ -129,7 +131,17 @@ struct TmaWgmma {
   static_assert(!ragged_depth || tile.layout == Layout::tn,
                 "TileConfig.layout must be tn for contracting: the depth tail is cleared by rows");
 
-  using Ring = WorkRing<1 + consumer_waves + (ragged_depth ? 1 : 0)>;
+  using Ring = WorkRing;
+  using Accumulator = typename Store::Atom[atoms];  // of one lane
+  using Gather = LhsGather<Input, a_major, tile.block_m, tile.block_k>;
+  // Batches gather whole slabs, and tf32 is rounded by the copy engine.
+  static constexpr bool may_gather = VariantType::variant != Variant::batch && sizeof(Input) <= 2;
+  // The loading group's waves.
+  static constexpr index_t loading_wave = 0;
+  static constexpr index_t decoding_wave = 1;
+  static constexpr index_t clearing_wave = 2;
+  static constexpr index_t gathering_wave = group_waves - Gather::warps;  // the first
+  static_assert(!ragged_depth || gathering_wave > clearing_wave, "each warp has one role");
   using Decoder = typename VariantType::template Decoder<tile.block_m,
                                                          tile.block_n,
                                                          Wave,
@@ -141,7 +153,8 @@ struct TmaWgmma {
     alignas(1024) Input a[tile.stages][tile.block_m * tile.block_k];
     alignas(1024) Input b[tile.stages][tile.block_n * tile.block_k];
     typename Store::Staging staging[consumers];
-    Ring work;                    // read by the loading and clearing warps and every consumer warp
+    Ring work;  // read by all warps but the decoding one
+    typename Gather::Entries entries;
     Barrier full[tile.stages];    // both operands of the stage are there
     Barrier empty[tile.stages];   // every consumer warp of the tile has read the stage
     Barrier landed[tile.stages];  // in turn: the last step of a tile has arrived, not yet cleared
@@ -168,13 +181,15 @@ struct TmaWgmma {
     if (p.rows > 0 && p.cols > 0)
       if (const Status status = Store::prepare(p, prepared.d); !status.ok()) return status;
     if (!arch::sm90::loads_operands(p.rows, p.cols, p.depth, p.slabs)) return {};
-    const arch::sm90::TmaOperand lhs =
-        arch::sm90::tma_operand(p.a.stride, true, a_major == Major::mn, p.rows, p.depth, p.slabs);
-    Status status = prepare_operand<a_major, a_box>(prepared.a, "lhs", p.a.data, lhs);
-    if constexpr (swapped)
-      if (status.ok())
-        status = prepare_operand<a_major, rest_box>(prepared.a_rest, "lhs", p.a.data, lhs);
-    if (!status.ok()) return status;
+    if (p.lhs_index == nullptr) {
+      const arch::sm90::TmaOperand lhs =
+          arch::sm90::tma_operand(p.a.stride, true, a_major == Major::mn, p.rows, p.depth, p.slabs);
+      Status status = prepare_operand<a_major, a_box>(prepared.a, "lhs", p.a.data, lhs);
+      if constexpr (swapped)
+        if (status.ok())
+          status = prepare_operand<a_major, rest_box>(prepared.a_rest, "lhs", p.a.data, lhs);
+      if (!status.ok()) return status;
+    }
     return prepare_operand<b_major, b_box>(
         prepared.b,
         "rhs",
@@ -187,15 +202,18 @@ struct TmaWgmma {
                                             const EpilogueType& epilogue,
                                             unsigned char* shared_memory) {
     Shared& shared = *reinterpret_cast<Shared*>(shared_memory);
-    if (threadIdx.x == 0) initialize_barriers(shared);
+    const bool gathers = may_gather && arguments.lhs_index != nullptr;
+    if (threadIdx.x == 0) initialize_barriers(shared, gathers);
     __syncthreads();  // no lane touches a barrier before it is initialised
     // The same in all lanes of a warp, and the compiler should know it.
     const index_t wave = Wave::broadcast(static_cast<index_t>(threadIdx.x) / Wave::lanes, 0);
     if (wave < group_lanes / Wave::lanes) {
       arch::sm90::release_registers<producer_registers>();
-      if (wave == 0) load_operands(arguments, prepared, shared);
-      if (wave == 1) shared.work.fill(Decoder(arguments));
-      if (ragged_depth && wave == 2) clear_tails(shared);
+      if (wave == loading_wave) load_operands(arguments, prepared, shared, gathers);
+      if (wave == decoding_wave) shared.work.fill(Decoder(arguments));
+      if (ragged_depth && wave == clearing_wave) clear_tails(shared, gathers);
+      if constexpr (may_gather)
+        if (gathers && wave >= gathering_wave) gather_lhs(arguments, shared, wave - gathering_wave);
     } else {
       arch::sm90::claim_registers<consumer_registers>();
       const index_t group = wave / group_waves - 1;  // 0: the loading group
@@ -222,13 +240,14 @@ struct TmaWgmma {
                                         mn_major ? BlockOuter / box_elems : 1);
   }
 
-  static RG_DEVICE RG_FORCE_INLINE void initialize_barriers(Shared& shared) {
+  static RG_DEVICE RG_FORCE_INLINE void initialize_barriers(Shared& shared, bool gathers) {
+    const index_t gatherers = gathers ? Gather::warps : 0;
     for (index_t s = 0; s < tile.stages; ++s) {
-      shared.full[s].initialize(1);
+      shared.full[s].initialize(1 + gatherers);
       shared.landed[s].initialize(1);
       shared.empty[s].initialize(groups_per_tile * group_waves);
     }
-    shared.work.initialize();
+    shared.work.initialize(1 + consumer_waves + (ragged_depth ? 1 : 0) + gatherers);
     for (index_t g = 0; g < consumers; ++g) shared.turn[g].initialize(group_waves);
     arch::sm90::fence_barrier_initialization();
   }
@@ -237,14 +256,15 @@ struct TmaWgmma {
 
   static RG_DEVICE RG_FORCE_INLINE void load_operands(const Arguments& arguments,
                                                       const Prepared& prepared,
-                                                      Shared& shared) {
+                                                      Shared& shared,
+                                                      bool gathers) {
     constexpr index_t b_bytes = sizeof(shared.b[0]);
     constexpr index_t a_row_bytes = sizeof(shared.a[0]) / tile.block_m;
     const bool has_maps = arch::sm90::loads_operands(
         arguments.rows, arguments.cols, arguments.depth, arguments.slabs);
     if (Wave::lane() == 0 && has_maps) {
-      arch::sm90::prefetch_map(prepared.a);
-      if (swapped) arch::sm90::prefetch_map(prepared.a_rest);
+      if (!gathers) arch::sm90::prefetch_map(prepared.a);
+      if (swapped && !gathers) arch::sm90::prefetch_map(prepared.a_rest);
       arch::sm90::prefetch_map(prepared.b);
     }
     const bool a_shared = arguments.a.stride.slab == 0;  // one slab serves all
@@ -263,9 +283,11 @@ struct TmaWgmma {
       const index_t left = swapped ? work.rows % a_box : 0;
       const index_t rests = left <= rest_boxes * rest_box ? ceil_div(left, rest_box) : 0;
       const index_t whole = swapped ? ceil_div(work.rows - (rests > 0 ? left : 0), a_box) : 1;
+      const index_t boxes = gathers ? 0 : whole + rests;
       const index_t box = Wave::lane();
       const index_t box_row = box < whole ? box * a_box : whole * a_box + (box - whole) * rest_box;
-      const index_t bytes = (whole * a_box + rests * rest_box) * a_row_bytes + b_bytes;
+      const index_t a_bytes = (whole * a_box + rests * rest_box) * a_row_bytes;
+      const index_t bytes = (gathers ? 0 : a_bytes) + b_bytes;
       RG_NO_UNROLL
       for (index_t k = static_cast<index_t>(work.k_begin); k < k_end; k += tile.block_k) {
         shared.empty[at.slot].wait(at.parity ^ 1);
@@ -276,7 +298,7 @@ struct TmaWgmma {
           full.arrive_and_expect(bytes);
           load<b_major, b_box>(shared.b[at.slot], prepared.b, full, col, k, b_shared ? 0 : slab);
         }
-        if (box < whole + rests) {
+        if (box < boxes) {
           Input* const to = shared.a[at.slot] + box_row * tile.block_k;
           const index_t a_slab = a_shared ? 0 : slab;
           if (box < whole)
@@ -315,7 +337,7 @@ struct TmaWgmma {
   /// Where a group's depth ends inside a step, the copy brings rows of the next group: clears them
   /// on both operands (0·NaN is NaN), as far as instructions reach, before the consumers see the
   /// stage.
-  static RG_DEVICE RG_FORCE_INLINE void clear_tails(Shared& shared) {
+  static RG_DEVICE RG_FORCE_INLINE void clear_tails(Shared& shared, bool gathers) {
     typename Ring::Position work_at;
     RingPosition<tile.stages> at;
     RingPosition<tile.stages> landed_at;
@@ -327,7 +349,7 @@ struct TmaWgmma {
       if (tail == 0) continue;
       shared.landed[landed_at.slot].wait(landed_at.parity);
       landed_at.advance();
-      clear<tile.block_m>(shared.a[at.slot], tail);
+      if (!gathers) clear<tile.block_m>(shared.a[at.slot], tail);
       clear<tile.block_n>(shared.b[at.slot], tail);
       arch::sm90::fence_shared_for_async_proxy();
       __syncwarp();  // all of the warp's zeros are written
@@ -349,9 +371,49 @@ struct TmaWgmma {
       *reinterpret_cast<uint4*>(operand + c * chunk_elems + i) = uint4{};
   }
 
-  // --- The consumer warpgroups -------------------------------------------------------------------
+  // --- The gathering warps -----------------------------------------------------------------------
 
-  using Accumulator = typename Store::Atom[atoms];  // of one lane
+  /// A's part of each stage where lhs is gathered. A step is announced some steps later, when its
+  /// copies have come: the tensor cores read what a lane wrote only behind that lane's fence.
+  static RG_DEVICE RG_FORCE_INLINE void gather_lhs(const Arguments& arguments,
+                                                   Shared& shared,
+                                                   index_t warp) {
+    // The consumers hold two stages; the others are under way.
+    constexpr index_t under_way = tile.stages - 2;
+    Gather gather(arguments, shared.entries, warp);
+    typename Ring::Position work_at;
+    RingPosition<tile.stages> at;
+    RingPosition<tile.stages> arrived;
+    const auto announce = [&] {
+      arch::sm90::fence_shared_for_async_proxy();
+      __syncwarp();  // of all lanes
+      if (Wave::lane() == 0) shared.full[arrived.slot].arrive();
+      arrived.advance();
+    };
+    Work work;
+    index_t open = 0;
+    while (shared.work.next(work_at, work)) {
+      if (work.k_extent == 0) continue;
+      gather.start(work);
+      RG_NO_UNROLL
+      for (index_t k = 0; k < static_cast<index_t>(work.k_extent); k += tile.block_k) {
+        if (open == under_way) {
+          arch::sm80::wait_copies<under_way - 1>();
+          announce();
+          --open;
+        }
+        shared.empty[at.slot].wait(at.parity ^ 1);
+        gather.copy_step(arch::sm90::shared_address(shared.a[at.slot]));
+        arch::sm80::commit_copies();
+        at.advance();
+        ++open;
+      }
+    }
+    arch::sm80::wait_copies<0>();
+    for (; open > 0; --open) announce();
+  }
+
+  // --- The consumer warpgroups -------------------------------------------------------------------
 
   /// The stores of a tile fill the waits of the next one's multiplies.
   static RG_DEVICE RG_FORCE_INLINE void multiply_while_storing(const Arguments& arguments,
@@ -359,12 +421,13 @@ struct TmaWgmma {
                                                                const EpilogueType& epilogue,
                                                                Shared& shared,
                                                                index_t group) {
+    using Loop = WgmmaMainLoop<TmaWgmma>;
     Store store(shared.staging[group], prepared.d, 1 + group);
     typename Store::Pending pending;
     typename Ring::Position work_at;
     RingPosition<tile.stages> at;
     Work work;
-    const index_t atom_at = first_atom(group) * atom_rows;
+    const index_t atom_at = WgmmaMainLoop<TmaWgmma>::first_atom(group) * atom_rows;
     // A piece in every second step, so that the copy engine has read the one before; what is left,
     // after the last step in the loop.
     const auto store_some = [&](index_t step) {
@@ -377,10 +440,11 @@ struct TmaWgmma {
     while (shared.work.next(work_at, work)) {
       Accumulator acc;
       if (!swapped || work.rows > n_side - n_step) {
-        multiply<n_side>(acc, work, shared, at, group, store_some);
+        Loop::template multiply<n_side>(acc, work, shared, at, group, store_some);
       } else if constexpr (swapped) {  // only one width has the code that stores
         store_some(-1);
-        multiply_cols<n_step, n_side - n_step>(acc, work, shared, at, group, [](index_t) {});
+        Loop::template multiply_cols<n_step, n_side - n_step>(
+            acc, work, shared, at, group, [](index_t) {});
       }
       store.finish_atom(pending, acc[0], work, arguments, epilogue, atom_at);
     }
@@ -393,6 +457,7 @@ struct TmaWgmma {
                                                            const EpilogueType& epilogue,
                                                            Shared& shared,
                                                            index_t group) {
+    using Loop = WgmmaMainLoop<TmaWgmma>;
     Store store(shared.staging[group], prepared.d, 1 + group);
     typename Ring::Position work_at;
     RingPosition<tile.stages> at;
@@ -407,9 +472,9 @@ struct TmaWgmma {
       if (ping_pong) shared.turn[group].wait((tile_count / consumers & 1) ^ (group ^ 1));
       Accumulator acc;
       if constexpr (adds_steps)
-        multiply_and_add(acc, work, shared, at, group);
+        Loop::multiply_and_add(acc, work, shared, at, group);
       else
-        multiply_cols<n_step, n_side>(acc, work, shared, at, group, [](index_t) {});
+        Loop::template multiply_cols<n_step, n_side>(acc, work, shared, at, group, [](index_t) {});
       store_atoms(store,
                   acc,
                   work,
@@ -430,151 +495,12 @@ struct TmaWgmma {
                                                     const EpilogueType& epilogue,
                                                     index_t group,
                                                     std::integer_sequence<index_t, Atoms...>) {
-    (store(acc[Atoms], work, arguments, epilogue, (first_atom(group) + Atoms) * atom_rows), ...);
-  }
-
-  /// multiply() with the least number of columns in steps of `n_step` that holds the work's
-  /// rows.
-  template <index_t Cols, index_t Most, class Meanwhile>
-  static RG_DEVICE RG_FORCE_INLINE void multiply_cols(Accumulator& acc,
-                                                      const Work& work,
-                                                      Shared& shared,
-                                                      RingPosition<tile.stages>& at,
-                                                      index_t group,
-                                                      const Meanwhile& meanwhile) {
-    if constexpr (Cols >= Most) {
-      multiply<Most>(acc, work, shared, at, group, meanwhile);
-    } else {
-      if (work.rows <= Cols)
-        multiply<Cols>(acc, work, shared, at, group, meanwhile);
-      else
-        multiply_cols<Cols + n_step, Most>(acc, work, shared, at, group, meanwhile);
-    }
-  }
-
-  /// The group's first atom of the tile.
-  static RG_DEVICE RG_FORCE_INLINE index_t first_atom(index_t group) {
-    return ping_pong ? 0 : group * atoms;
-  }
-
-  /// acc = A·B over the work's depth, in its first `Cols` columns; untouched when the depth is 0.
-  /// Calls `meanwhile` with each step while its multiplies run, and with -1 after them.
-  template <index_t Cols, class Meanwhile>
-  static RG_DEVICE RG_FORCE_INLINE void multiply(Accumulator& acc,
-                                                 const Work& work,
-                                                 Shared& shared,
-                                                 RingPosition<tile.stages>& at,
-                                                 index_t group,
-                                                 const Meanwhile& meanwhile) {
-    const index_t k_extent = static_cast<index_t>(work.k_extent);
-    const index_t all_steps = ceil_div(k_extent, tile.block_k);
-    // A ragged depth's last step takes paths of its own: a branch around the multiplies in the loop
-    // would make ptxas serialise every one.
-    const index_t steps = ragged_depth ? max_of(all_steps - 1, 0) : all_steps;
-    index_t previous = 0;  // stage of the step before
-    RG_NO_UNROLL
-    for (index_t step = 0; step < steps; ++step) {
-      shared.full[at.slot].wait(at.parity);
-      multiply_stage<Cols, tile.block_k / depth_of_one>(acc, shared, at.slot, group, step > 0);
-      meanwhile(step);
-      if (step > 0) {
-        arch::sm90::multiply_wait<1>();
-        release(shared, previous);
-      }
-      previous = at.slot;
-      at.advance();
-    }
-    meanwhile(-1);
-    if (ragged_depth && all_steps > 0) shared.full[at.slot].wait(at.parity);
-    if (ping_pong && Wave::lane() == 0) shared.turn[group ^ 1].arrive();
-    if (ragged_depth && all_steps > 0)
-      multiply_last<Cols>(acc, shared, at.slot, group, k_extent - steps * tile.block_k, steps > 0);
-    else
-      arch::sm90::multiply_wait<0>();
-    if (steps > 0) release(shared, previous);
-    if (ragged_depth && all_steps > 0) {
-      release(shared, at.slot);
-      at.advance();
-    }
-    RG_UNROLL
-    for (index_t i = 0; i < atoms; ++i) arch::sm90::settle(acc[i]);
-  }
-
-  /// acc = A·B from sums of one step each: while one group adds, the other multiplies. All columns,
-  /// whatever the work holds: with more widths ptxas runs out of registers and serialises the
-  /// multiplies, and a tile with few rows waits for its weights.
-  static RG_DEVICE RG_FORCE_INLINE void multiply_and_add(Accumulator& acc,
-                                                         const Work& work,
-                                                         Shared& shared,
-                                                         RingPosition<tile.stages>& at,
-                                                         index_t group) {
-    static_assert(!ragged_depth && !ping_pong, "8-bit floats have no ragged depth here");
-    RG_UNROLL
-    for (index_t i = 0; i < atoms; ++i) RG_UNROLL
-    for (index_t e = 0; e < n_side / 2; ++e) acc[i][e] = 0;
-    const index_t steps = ceil_div(static_cast<index_t>(work.k_extent), tile.block_k);
-    RG_NO_UNROLL
-    for (index_t step = 0; step < steps; ++step) {
-      Accumulator sums;
-      shared.full[at.slot].wait(at.parity);
-      multiply_stage<n_side, tile.block_k / depth_of_one>(sums, shared, at.slot, group, false);
-      arch::sm90::multiply_wait<0>();
-      release(shared, at.slot);
-      at.advance();
-      RG_UNROLL
-      for (index_t i = 0; i < atoms; ++i) {
-        arch::sm90::settle(sums[i]);
-        RG_UNROLL
-        for (index_t e = 0; e < n_side / 2; ++e) acc[i][e] += sums[i][e];
-      }
-    }
-  }
-
-  /// Only as many steps of 16 as hold depth of this group. Each path has its own wait: joined paths
-  /// would be serialised.
-  template <index_t Cols, index_t Steps = tile.block_k / depth_of_one>
-  static RG_DEVICE RG_FORCE_INLINE void multiply_last(Accumulator& acc,
-                                                      Shared& shared,
-                                                      index_t stage,
-                                                      index_t group,
-                                                      index_t depth,
-                                                      bool accumulate) {
-    if constexpr (Steps > 1) {
-      if (depth <= (Steps - 1) * depth_of_one) {
-        multiply_last<Cols, Steps - 1>(acc, shared, stage, group, depth, accumulate);
-        return;
-      }
-    }
-    multiply_stage<Cols, Steps>(acc, shared, stage, group, accumulate);
-    arch::sm90::multiply_wait<0>();
-  }
-
-  /// Issues the multiplies of the first `Steps` instruction depths of one stage as one batch.
-  template <index_t Cols, index_t Steps>
-  static RG_DEVICE RG_FORCE_INLINE void multiply_stage(
-      Accumulator& acc, Shared& shared, index_t stage, index_t group, bool accumulate) {
-    using OperandMapping = arch::sm90::OperandLayout;
-    constexpr std::uint64_t atom_step = OperandMapping::rows64_step();
-    const Input* const m = swapped ? shared.b[stage] : shared.a[stage];
-    const Input* const n = swapped ? shared.a[stage] : shared.b[stage];
-    const std::uint64_t m_at = OperandMapping::descriptor(m_major, arch::sm90::shared_address(m)) +
-                               static_cast<std::uint64_t>(first_atom(group)) * atom_step;
-    const std::uint64_t n_at = OperandMapping::descriptor(n_major, arch::sm90::shared_address(n));
-    arch::sm90::multiply_fence();
-    RG_UNROLL
-    for (index_t k = 0; k < Steps; ++k) RG_UNROLL
-    for (index_t i = 0; i < atoms; ++i)
-      arch::sm90::multiply<Cols, dtype, m_major, n_major>(
-          acc[i],
-          m_at + static_cast<std::uint64_t>(i) * atom_step +
-              static_cast<std::uint64_t>(k) * OperandMapping::depth_step(m_major),
-          n_at + static_cast<std::uint64_t>(k) * OperandMapping::depth_step(n_major),
-          accumulate || k > 0);
-    arch::sm90::multiply_commit();
-  }
-
-  static RG_DEVICE RG_FORCE_INLINE void release(Shared& shared, index_t stage) {
-    if (Wave::lane() == 0) shared.empty[stage].arrive();
+    (store(acc[Atoms],
+           work,
+           arguments,
+           epilogue,
+           (WgmmaMainLoop<TmaWgmma>::first_atom(group) + Atoms) * atom_rows),
+     ...);
   }
 };
 

@@ -32,9 +32,8 @@ struct RingPosition {
   }
 };
 
-/// Lies in shared memory; `Readers` warps read every tile, in order. Selection keeps coordinates
-/// below 2^31, and calls with outer dimensions away.
-template <index_t Readers>
+/// Lies in shared memory; every reading warp reads every tile, in order. Selection keeps
+/// coordinates below 2^31, and calls with outer dimensions away.
 class WorkRing {
   using Wave = arch::simt::Wave<32>;
   using Barrier = arch::sm90::Barrier;
@@ -43,11 +42,11 @@ class WorkRing {
  public:
   using Position = RingPosition<slots>;
 
-  /// One lane calls it; a barrier of the block must follow.
-  RG_DEVICE RG_FORCE_INLINE void initialize() {
+  /// One lane calls it; a barrier of the block must follow. `readers`: warps.
+  RG_DEVICE RG_FORCE_INLINE void initialize(index_t readers) {
     for (index_t s = 0; s < slots; ++s) {
       full_[s].initialize(1);
-      empty_[s].initialize(Readers);
+      empty_[s].initialize(readers);
     }
   }
 

@@ -34,9 +34,7 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
   if (row.config.engine != EngineId::simple &&
       (p.instances.count() != 1 || p.segments.count() != 1))
     return "does not walk outer dimensions";
-  const bool loads_lines =  // lanes that load single lines can look up where each one is
-      row.config.engine == EngineId::simple || row.config.engine == EngineId::mma_sync;
-  if (p.gathers && !loads_lines) return "does not gather lhs";
+  if (p.gathers && row.config.engine == EngineId::mfma) return "does not gather lhs";
   if (row.tf32 && !p.allow_tf32) return "rounds f32 to tf32: needs options.allow_tf32";
   const std::int32_t bytes = row.alignment_bytes;
   if (bytes > 1) {

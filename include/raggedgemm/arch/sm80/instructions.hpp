@@ -36,6 +36,22 @@ RG_DEVICE RG_FORCE_INLINE void copy_async(std::uint32_t to, const void* from, in
       : "memory");
 }
 
+/// The same for 16 bytes that exist or do not: a number of bytes that varies costs some
+/// instructions.
+RG_DEVICE RG_FORCE_INLINE void copy_async_or_clear(std::uint32_t to,
+                                                   const void* from,
+                                                   bool exists) {
+  asm volatile(
+      "{\n"
+      ".reg .pred missing;\n"
+      "setp.eq.b32 missing, %2, 0;\n"
+      "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, missing;\n"
+      "}" ::"r"(to),
+      "l"(from),
+      "r"(static_cast<std::int32_t>(exists))
+      : "memory");
+}
+
 /// The same through L1, for what several lanes copy.
 RG_DEVICE RG_FORCE_INLINE void copy_async_near(std::uint32_t to, const void* from, index_t bytes) {
   asm volatile(

@@ -99,9 +99,16 @@ constexpr bool numbers_tiles(const Problem& p) {
 /// Why the copy engine cannot feed this problem in this layout, or nullptr if it can.
 constexpr const char* why_not_tma(const Problem& p, Layout layout) {
   if (!loads_operands(p.rows, p.cols, p.depth, p.slabs)) return nullptr;
-  const char* reason =
-      why_not_tma(tma_operand(p.a, true, a_is_mn_major(layout), p.rows, p.depth, p.slabs),
-                  bytes_of(p.lhs_dtype));
+  TmaOperand lhs = tma_operand(p.a, true, a_is_mn_major(layout), p.rows, p.depth, p.slabs);
+  if (p.gathers) {  // lanes copy its lines
+    if (p.variant == Variant::batch) return "does not gather slabs of lhs";
+    if (bytes_of(p.lhs_dtype) > 2) return "does not gather lhs of more than 2 bytes an element";
+    if (p.lhs_extent == 0) return "needs lines of lhs to gather";
+    if (lhs.pitch * bytes_of(p.lhs_dtype) > 0x7FFFFFFF)
+      return "needs a row pitch below 2^31 bytes to gather";
+    lhs.lines = max_of(lhs.lines, p.lhs_extent);
+  }
+  const char* reason = why_not_tma(lhs, bytes_of(p.lhs_dtype));
   if (reason != nullptr) return reason;
   reason = why_not_tma(tma_operand(p.b, false, b_is_mn_major(layout), p.cols, p.depth, p.slabs),
                        bytes_of(p.rhs_dtype));
