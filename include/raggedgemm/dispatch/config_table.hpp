@@ -27,6 +27,7 @@ struct ConfigRow {
   const char* provenance;        ///< the benchmark behind the row, "isa-model" or "untuned"
   bool tf32 = false;             ///< rounds f32 operands to tf32: for Options::allow_tf32
   bool half_out = false;         ///< chosen for 16-bit outputs only
+  bool gathers = false;          ///< chosen for gathered lhs only
 };
 
 constexpr std::uint32_t bit_of(DType dtype) { return 1U << static_cast<std::uint32_t>(dtype); }
@@ -54,6 +55,19 @@ inline constexpr std::array config_table{
               {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 6, .lanes = 384,
                .layout = Layout::nt, .supergroup = 8, .swapped = true},
               16, true, true, "bench/hopper_check"},
+    // Gathered lines enter shared memory by lanes, 32 bytes a clock: tiles with fewer of them a product.
+    ConfigRow{"wgmma_nn_128x256x64_gather", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 129, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::nn, .supergroup = 8},
+              16, true, true, "bench/unaligned_check", false, false, true},
+    ConfigRow{"wgmma_nt_128x256x64_gather", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 129, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8},
+              16, true, true, "bench/unaligned_check", false, false, true},
+    ConfigRow{"wgmma_tn_128x256x64_gather", Arch::sm90, half_floats, false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 256, .block_k = 64, .stages = 4, .lanes = 384,
+               .layout = Layout::tn, .supergroup = 8},
+              16, true, true, "bench/unaligned_check", false, false, true},
     ConfigRow{"wgmma_nn_swapped_256x128x64", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
               {.engine = EngineId::tma_wgmma, .block_m = 256, .block_n = 128, .block_k = 64, .stages = 4, .lanes = 384,
                .layout = Layout::nn, .supergroup = 8, .swapped = true},

@@ -51,6 +51,7 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
 
 inline bool in_bucket(const ConfigRow& row, const Problem& p) noexcept {
   const offset_t extent = p.mean_group_extent();
+  if (row.gathers && !p.gathers) return false;
   if (row.half_out && p.out_dtype != DType::bf16 && p.out_dtype != DType::f16) return false;
   return extent >= row.mean_extent_at_least && extent <= row.mean_extent_at_most;
 }
@@ -210,7 +211,7 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
           "raggedgemm::compiled for all)";
       for (index_t i = 0; i < set.count; ++i) {
         if (set.entries[i].row != row) continue;
-        reason = set.entries[i].present() ? "is for another group extent or output, or was not forced"
+        reason = set.entries[i].present() ? "is for another group extent, output or lhs, or was not forced"
                                           : "has no code in this binary; rebuild with 90a";
       }
     }
