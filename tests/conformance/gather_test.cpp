@@ -13,6 +13,8 @@ using namespace support;
 namespace rg = raggedgemm;
 using rg::bf16;
 
+constexpr int to_next_16_bytes = -1;  // a padding
+
 /// `lines` lines of `elems` whole numbers at a pitch and a shift from an aligned address.
 struct Lines {
   int lines;
@@ -24,7 +26,7 @@ struct Lines {
   Lines(int line_count, int elem_count, int pad, int shift, std::uint64_t seed)
       : lines(line_count),
         elems(elem_count),
-        pitch(elem_count + pad),
+        pitch(pad == to_next_16_bytes ? (elem_count + 7) / 8 * 8 : elem_count + pad),
         value(static_cast<std::size_t>(line_count * elem_count)),
         memory(static_cast<std::size_t>((line_count - 1) * pitch + elem_count),
                static_cast<std::size_t>(shift)) {
@@ -57,8 +59,9 @@ struct Alignment {
   int lhs_pad, rhs_pad, lhs_shift, rhs_shift;
 };
 
-/// For depths and columns that are multiples of 8.
-constexpr Alignment alignments[] = {{"16 bytes", 0, 0, 0, 0},
+/// For depths and columns that are multiples of 8, and others.
+constexpr Alignment alignments[] = {{"as dense as can be", 0, 0, 0, 0},
+                                    {"16 bytes", to_next_16_bytes, to_next_16_bytes, 0, 0},
                                     {"odd pitches", 1, 3, 0, 0},
                                     {"pitches of 4 bytes", 2, 6, 0, 0},
                                     {"lhs odd", 5, 8, 1, 0},

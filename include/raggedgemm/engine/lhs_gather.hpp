@@ -151,12 +151,11 @@ class LhsGather<Input, arch::sm90::Major::mn, BlockM, BlockK> {
     end_ = static_cast<index_t>(work.k_begin + work.k_extent);
     from_ = static_cast<const unsigned char*>(arguments_.a.data) +
             work.row_begin * offset_t{sizeof(Input)} + unit() * BoxMap::unit_bytes;
-    const offset_t bytes =
-        (arguments_.rows - work.row_begin) * offset_t{sizeof(Input)} - unit() * BoxMap::unit_bytes;
+    const offset_t bytes = (arguments_.rows - work.row_begin) * offset_t{sizeof(Input)};
     RG_UNROLL
-    for (index_t c = 0; c < chunks; ++c) valid_[c] = valid_bytes(bytes - c * BoxMap::row_bytes);
-    whole_ =
-        max_of(bytes, offset_t{0}) % BoxMap::unit_bytes == 0 || bytes >= chunks * BoxMap::row_bytes;
+    for (index_t c = 0; c < chunks; ++c)
+      valid_[c] = valid_bytes(bytes - c * BoxMap::row_bytes - unit() * BoxMap::unit_bytes);
+    whole_ = bytes % BoxMap::unit_bytes == 0 || bytes >= chunks * BoxMap::row_bytes;
     load_entries();
   }
 
@@ -221,7 +220,7 @@ class LhsGather<Input, arch::sm90::Major::mn, BlockM, BlockK> {
   index_t end_ = 0;                      // behind the work's entries
   const unsigned char* from_ = nullptr;  // the lane's unit of line 0
   index_t valid_[chunks];                // bytes of the unit in each chunk of rows
-  bool whole_ = true;                    // each of them is 0 or 16
+  bool whole_ = true;                    // each of them is 0 or 16, in all lanes
   std::int32_t entry_[held];
 };
 
