@@ -3,6 +3,7 @@
 // hostile sizes, layouts and poisoned memory. See support/conformance.hpp for what each case
 // checks.
 
+#include "support/all_dtypes.hpp"
 #include "support/conformance.hpp"
 #include "support/huge_array.hpp"
 

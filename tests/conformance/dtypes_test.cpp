@@ -291,6 +291,7 @@ Case fp8_case(const char* name, const Shape& shape, const Sizes& sizes) {
   c.name = name;
   c.shape = shape;
   c.entries = sizes;
+  c.rows_by_turns = emulated();
   return c;
 }
 
@@ -317,22 +318,30 @@ void check_fp8() {
 /// depth.
 template <class In, class... Outs>
 void check_matrix_rows() {
-  for (const offset_t k : {16, 150, 400})
+  // An emulated device gets one result type a case, by turns.
+  int turn = 0;
+  const auto takes_part = [&turn] { return turn++ % 2 == 0 || !emulated(); };
+  const auto check = [&](const Case& c) {
+    ((takes_part() ? check_case<In, In, Outs>(c) : void()), ...);
+    ++turn;
+  };
+  for (const offset_t k : {16, 150, scaled(400, 272)})
     for (const offset_t n : {40, 260}) {
+      if (emulated() && (k == 150) != (n == 260)) continue;
       for (const Shape& s : {Shape{Variant::non_contracting, some_groups, some_rows, k, n},
                              Shape{Variant::non_contracting, 3, 300, k, n},
                              Shape{Variant::batch, 4, 150, k, n}}) {
         Case c = fp8_case("nt", s, s.slabs == 3 ? Sizes{140, 0, 129} : sizes_for(s));
         c.rhs = {.transposed = true};
         c = with_aligned_pitches(c);
-        (check_case<In, In, Outs>(c), ...);
+        check(c);
         if (std::is_integral_v<In>) continue;
         c.name += ", reals, alpha and beta";
         c.data = Data::reals;
         c.alpha = 0.7F;
         c.beta = -1.3F;
         c.tail = Tail::keep;
-        (check_case<In, In, Outs>(c), ...);
+        check(c);
       }
     }
 }

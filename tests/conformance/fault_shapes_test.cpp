@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "support/all_dtypes.hpp"
 #include "support/conformance.hpp"
 #include "support/every_row.hpp"
 

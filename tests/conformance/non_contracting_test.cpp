@@ -2,6 +2,7 @@
 // ragged_dot against the f64 oracle: every kernel of the program forced in turn, hostile sizes,
 // layouts, tails and poisoned memory. See support/conformance.hpp for what each case checks.
 
+#include "support/all_dtypes.hpp"
 #include "support/conformance.hpp"
 #include "support/huge_array.hpp"
 

@@ -111,7 +111,7 @@ MUTANTS = [
            "c_ + row_of_c * c_strides_.row", "c_ + row_of_c * d_strides_.row", OPTIONS, C_TEST),
     Mutant("tail transformed by the epilogue", "epilogue/store.hpp",
            "    if (work_.is_tail) return value;\n", "",
-           "conformance/epilogue_test.cpp", "A shared bias adds*"),
+           "conformance/epilogue_bias_test.cpp", "A shared bias adds*"),
     Mutant("group_alpha of the first group for all", "epilogue/store.hpp",
            "alpha_ *= arguments.group_alpha[work.slab];", "alpha_ *= arguments.group_alpha[0];",
            OPTIONS, ALPHA_TEST),
