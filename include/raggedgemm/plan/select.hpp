@@ -211,8 +211,9 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
           "raggedgemm::compiled for all)";
       for (index_t i = 0; i < set.count; ++i) {
         if (set.entries[i].row != row) continue;
-        reason = set.entries[i].present() ? "is for another group extent, output or lhs, or was not forced"
-                                          : "has no code in this binary; rebuild with 90a";
+        reason = set.entries[i].present()
+                     ? "is for another group extent, output or lhs, or was not forced"
+                     : "has no code in this binary; rebuild with 90a";
       }
     }
     std::snprintf(line, sizeof line, "  row %d %s %s\n", row, config_row(row).name, reason);

@@ -122,8 +122,7 @@ TEST_CASE("Selection takes a matrix-core row for an aligned problem and falls ba
   }
 }
 
-TEST_CASE("A gather of lhs takes a matrix-core row on CUDA",
-          "[plan][host]") {
+TEST_CASE("A gather of lhs takes a matrix-core row on CUDA", "[plan][host]") {
   const auto cuda_rows = rows_of(Platform::cuda, yes);
   for (const auto device :
        {fake_device<Platform::cuda, Arch::sm80>, fake_device<Platform::cuda, Arch::sm90>}) {
@@ -139,6 +138,7 @@ TEST_CASE("A gather of lhs takes a matrix-core row on CUDA",
           p = dense(512, rows, 1024, 32);
           p.variant = variant;
           p.gathers = true;
+          p.lhs_extent = 300;
           p.a = {0, 1, 512};
           p.b = {0, 1024, 1};
           p.d = {512 * 1024, 1024, 1};
@@ -155,12 +155,16 @@ TEST_CASE("A gather of lhs takes a matrix-core row on CUDA",
               (by_wgmma ? EngineId::tma_wgmma : EngineId::mma_sync));
         if (device().value().arch == Arch::sm90 && !by_wgmma)
           CHECK(contains(explain(plan.value(), set), "does not gather slabs of lhs"));
-        // Its lanes copy 16 bytes at once.
+        // Hopper's lanes copy 16 bytes at once, of lines that exist.
         Problem odd = p;
         odd.a_alignment_bytes = 2;
-        const Result<Plan> plan_of_odd = make_plan(odd, {}, set);
-        REQUIRE(plan_of_odd.ok());
-        CHECK(config_row(plan_of_odd.value().kernel.row).config.engine == EngineId::mma_sync);
+        Problem empty = p;
+        empty.lhs_extent = 0;
+        for (const Problem& other : {odd, empty}) {
+          const Result<Plan> by_lines = make_plan(other, {}, set);
+          REQUIRE(by_lines.ok());
+          CHECK(config_row(by_lines.value().kernel.row).config.engine == EngineId::mma_sync);
+        }
         p.instances.rank = 1;
         p.instances.extent[0] = 2;
         p.instances.stride[0].d = offset_t{1} << 32;
