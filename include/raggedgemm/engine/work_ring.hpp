@@ -82,7 +82,9 @@ class WorkRing {
   RG_DEVICE RG_FORCE_INLINE bool next(Position& at, Work& work) {
     full_[at.slot].wait(at.parity);
     const Slot slot = slots_[at.slot];
-    __syncwarp();  // all lanes have read the slot; it may be overwritten
+    // All lanes have read the slot; it may be overwritten. (compute-sanitizer's racecheck does not
+    // follow this order once the ring has gone round; when each lane arrives itself it is silent.)
+    __syncwarp();
     if (Wave::lane() == 0) empty_[at.slot].arrive();
     at.advance();
     work.slab = slot.slab;
