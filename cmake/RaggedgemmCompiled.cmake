@@ -100,6 +100,7 @@ foreach(platform IN LISTS compiled_platforms)
   endforeach()
 endforeach()
 set(default_platform ${RAGGEDGEMM_PLATFORM})
+set(any_types ${lhs}_${rhs}_${out})  # of the list, whichever
 configure_file(${PROJECT_SOURCE_DIR}/cmake/compiled_registry.cpp.in ${folder}/registry.cpp @ONLY)
 
 # Host kernels are compiled by the C++ compiler, device kernels by the platform's.
