@@ -6,6 +6,7 @@
 
 #include "support/every_row.hpp"
 #include "support/random.hpp"
+#include "support/scale.hpp"
 #include "support/sizes.hpp"
 
 namespace {
@@ -436,7 +437,8 @@ TEST_CASE("allow_tf32 rounds f32 operands by 10 bits at most, and only where a k
         CHECK(worst <= 1);
         if (contains_tf32(name)) {
           rounded = true;
-          CHECK(worst > 0x1p-8);  // true f32 would be 2^-14 and less
+          // True f32 would be 2^-14 and less; AMD's emulator multiplies xf32 so.
+          if (!emulated()) CHECK(worst > 0x1p-8);
         } else if (name != "selected row") {
           CHECK(worst < 0x1p-8);
         }
