@@ -427,7 +427,7 @@ struct TmaWgmma {
     typename Ring::Position work_at;
     RingPosition<tile.stages> at;
     Work work;
-    const index_t atom_at = WgmmaMainLoop<TmaWgmma>::first_atom(group) * atom_rows;
+    const index_t atom_at = Loop::first_atom(group) * atom_rows;
     // A piece in every second step, so that the copy engine has read the one before; what is left,
     // after the last step in the loop.
     const auto store_some = [&](index_t step) {
