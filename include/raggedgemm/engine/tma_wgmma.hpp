@@ -443,8 +443,7 @@ struct TmaWgmma {
         Loop::template multiply<n_side>(acc, work, shared, at, group, store_some);
       } else if constexpr (swapped) {  // only one width has the code that stores
         store_some(-1);
-        Loop::template multiply_cols<n_step, n_side - n_step>(
-            acc, work, shared, at, group, [](index_t) {});
+        Loop::template multiply_cols<n_step, n_side - n_step>(acc, work, shared, at, group);
       }
       store.finish_atom(pending, acc[0], work, arguments, epilogue, atom_at);
     }
@@ -474,7 +473,7 @@ struct TmaWgmma {
       if constexpr (adds_steps)
         Loop::multiply_and_add(acc, work, shared, at, group);
       else
-        Loop::template multiply_cols<n_step, n_side>(acc, work, shared, at, group, [](index_t) {});
+        Loop::template multiply_cols<n_step, n_side>(acc, work, shared, at, group);
       store_atoms(store,
                   acc,
                   work,

@@ -31,22 +31,21 @@ struct WgmmaMainLoop {
   static constexpr index_t n_step = Engine::n_step;
   static constexpr index_t depth_of_one = Engine::depth_of_one;
 
-  /// multiply() with the least number of columns in steps of `n_step` that holds the work's
-  /// rows.
-  template <index_t Cols, index_t Most, class Meanwhile>
+  /// multiply() with the least number of columns in steps of `n_step` that holds the work's rows,
+  /// and nothing meanwhile.
+  template <index_t Cols, index_t Most>
   static RG_DEVICE RG_FORCE_INLINE void multiply_cols(Accumulator& acc,
                                                       const Work& work,
                                                       Shared& shared,
                                                       RingPosition<tile.stages>& at,
-                                                      index_t group,
-                                                      const Meanwhile& meanwhile) {
+                                                      index_t group) {
     if constexpr (Cols >= Most) {
-      multiply<Most>(acc, work, shared, at, group, meanwhile);
+      multiply<Most>(acc, work, shared, at, group, [](index_t) {});
     } else {
       if (work.rows <= Cols)
-        multiply<Cols>(acc, work, shared, at, group, meanwhile);
+        multiply<Cols>(acc, work, shared, at, group, [](index_t) {});
       else
-        multiply_cols<Cols + n_step, Most>(acc, work, shared, at, group, meanwhile);
+        multiply_cols<Cols + n_step, Most>(acc, work, shared, at, group);
     }
   }
 

@@ -319,7 +319,7 @@ class WgmmaStore {
 
   /// Shared address of the i-th buffer of this round.
   [[nodiscard]] RG_DEVICE RG_FORCE_INLINE std::uint32_t buffer(index_t i) const {
-    return staging_ + static_cast<std::uint32_t>((round_ * round_pieces + i) * piece_bytes);
+    return buffer_of(round_ * round_pieces + i);
   }
 
   /// Where nothing was multiplied, the accumulator was never written. (Clearing it would make ptxas
