@@ -53,6 +53,7 @@ inline Result<Plan> make_plan(const Call& call, const Options& options = {}) noe
 inline Status run(const Call& call, const Options& options = {}) noexcept {
   const Result<Plan> plan = make_plan(call, options);
   if (!plan.ok()) return plan.status();
+  if (const Status status = check_workspace(plan.value(), options); !status.ok()) return status;
   const Result<BoundCall> bound = bind(plan.value(), call.pointers);
   if (!bound.ok()) return bound.status();
   const Identity identity;

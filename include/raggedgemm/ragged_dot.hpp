@@ -264,12 +264,7 @@ Status run(const Call<V, Lhs, Rhs, Out>& call,
                 "a functor in elementwise()");
   const Result<Plan> plan = make_plan<E>(call, options);
   if (!plan.ok()) return plan.status();
-  const std::int64_t needed_bytes = workspace_bytes(plan.value());
-  if (needed_bytes > options.workspace_bytes)
-    return {StatusCode::workspace_too_small,
-            "options.workspace_bytes",
-            options.workspace_bytes,
-            needed_bytes};
+  if (const Status status = check_workspace(plan.value(), options); !status.ok()) return status;
   const Result<BoundCall> bound = bind(plan.value(), call.pointers);
   if (!bound.ok()) return bound.status();
   return run(bound.value(), &epilogue, options.stream);

@@ -6,6 +6,7 @@
 #include "support/all_dtypes.hpp"
 #include "support/conformance.hpp"
 #include "support/huge_array.hpp"
+#include "support/workspace.hpp"
 
 namespace {
 
@@ -202,7 +203,7 @@ TEST_CASE("A NaN row reaches its own group's slab only", "[conformance][contract
                                              rg::GroupSizes(groups.data(), 5),
                                              rg::view(out.data(), 5, k, n));
   for (index_t row = -1; row < rg::config_rows; ++row) {
-    const rg::Status status = rg::run(call, {.config_row = row});
+    const rg::Status status = run_with_workspace(call, {.config_row = row});
     if (row >= 0 && !status.ok()) continue;
     REQUIRE(status.ok());
     REQUIRE(runtime::synchronize().ok());
@@ -285,7 +286,7 @@ TEST_CASE("ragged_dot_contracting reaches rows and slabs past 2^31 and 2^32",
           out_far ? huge.data() : near_out.data(), {3, k, n}, {out_far ? step : k * n, n, 1});
       const auto call = rg::describe_contracting(lhs, rhs, rg::GroupSizes(groups.data(), 3), out);
       for (index_t row = -1; row < rg::config_rows; ++row) {
-        const rg::Status status = rg::run(call, {.config_row = row});
+        const rg::Status status = run_with_workspace(call, {.config_row = row});
         if (row >= 0 && !status.ok()) continue;
         INFO(which << ", step " << step << ", row " << row << ": " << status.message());
         REQUIRE(status.ok());

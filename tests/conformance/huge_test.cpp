@@ -12,6 +12,7 @@
 #include "support/huge_array.hpp"
 #include "support/random.hpp"
 #include "support/scale.hpp"
+#include "support/workspace.hpp"
 
 namespace {
 
@@ -60,7 +61,7 @@ void each_row(const Call& call, rg::Options options, const F& check) {
   int rows_run = 0;
   for (index_t row = -1; row < rg::config_rows; ++row) {
     options.config_row = row;
-    const rg::Status status = rg::run(call, options);
+    const rg::Status status = run_with_workspace(call, options);
     if (row >= 0 && (status.code() == rg::StatusCode::config_not_applicable ||
                      status.code() == rg::StatusCode::no_kernel))
       continue;
@@ -306,8 +307,10 @@ TEST_CASE("A dense out of more than 2^31 and 2^32 elements", "[conformance][huge
     for (index_t row = -1; row < rg::config_rows; ++row) {
       REQUIRE(runtime::fill(out.data(), 0xFF, static_cast<std::size_t>(m * n) * sizeof(bf16)).ok());
       const rg::Status status = rg::run(call, {.config_row = row});
+      // workspace_too_small: partial sums of all of this output would be another huge array.
       if (row >= 0 && (status.code() == rg::StatusCode::config_not_applicable ||
-                       status.code() == rg::StatusCode::no_kernel))
+                       status.code() == rg::StatusCode::no_kernel ||
+                       status.code() == rg::StatusCode::workspace_too_small))
         continue;
       INFO("row " << row << ": " << status.message());
       REQUIRE(status.ok());

@@ -5,6 +5,7 @@
 #include "support/all_dtypes.hpp"
 #include "support/conformance.hpp"
 #include "support/huge_array.hpp"
+#include "support/workspace.hpp"
 
 namespace {
 
@@ -288,7 +289,7 @@ TEST_CASE("A row depends on its own lhs row and group only",
                                  rg::GroupSizes(groups.data(), 5),
                                  rg::view(out.data(), m, n));
   for (index_t row = -1; row < rg::config_rows; ++row) {
-    const rg::Status status = rg::run(call, {.config_row = row});
+    const rg::Status status = run_with_workspace(call, {.config_row = row});
     if (row >= 0 && !status.ok()) continue;
     REQUIRE(status.ok());
     REQUIRE(runtime::synchronize().ok());
@@ -328,7 +329,7 @@ TEST_CASE("A row's bits do not depend on the size or place of its group",
                                  rg::GroupSizes(groups.data(), 8),
                                  rg::view(out.data(), m, n));
   for (index_t row = -1; row < rg::config_rows; ++row) {
-    const rg::Status status = rg::run(call, {.config_row = row});
+    const rg::Status status = run_with_workspace(call, {.config_row = row});
     if (row >= 0 && !status.ok()) continue;
     REQUIRE(status.ok());
     REQUIRE(runtime::synchronize().ok());
@@ -411,7 +412,7 @@ TEST_CASE("ragged_dot reaches elements past 2^31 and 2^32",
           out_far ? huge.data() : near_out.data(), {3, n}, {out_far ? step : n, 1});
       const auto call = rg::describe(lhs, rhs, rg::GroupSizes(groups.data(), 3), out);
       for (index_t row = -1; row < rg::config_rows; ++row) {
-        const rg::Status status = rg::run(call, {.config_row = row});
+        const rg::Status status = run_with_workspace(call, {.config_row = row});
         if (row >= 0 && !status.ok()) continue;
         INFO(which << ", step " << step << ", row " << row << ": " << status.message());
         REQUIRE(status.ok());

@@ -14,6 +14,7 @@
 #include "support/gpu.hpp"
 #include "support/scale.hpp"
 #include "support/sizes.hpp"
+#include "support/workspace.hpp"
 
 #if !(RG_PLATFORM_CUDA || RG_PLATFORM_HIP)
 // On the host every allocation of the calling thread, and of the process, is counted.
@@ -190,9 +191,12 @@ TEST_CASE("A plan runs again with other pointers, sizes and data",
     const rg::Result<rg::Plan> plan = rg::make_plan(described, {.config_row = row});
     if (row >= 0 && !plan.ok()) continue;
     REQUIRE(plan.ok());
+    Workspace workspace(plan.value());
     for (int round = 4; round < 9; ++round) {
       Round operands(round);
-      const rg::Result<rg::BoundCall> bound = rg::bind(plan.value(), operands.describe().pointers);
+      rg::Pointers pointers = operands.describe().pointers;
+      pointers.workspace = workspace.data();
+      const rg::Result<rg::BoundCall> bound = rg::bind(plan.value(), pointers);
       INFO("row " << row << ", round " << round << ": " << bound.status().message());
       REQUIRE(bound.ok());
       REQUIRE(rg::run(bound.value(), &identity, nullptr).ok());
@@ -362,8 +366,13 @@ TEST_CASE("A captured call reads sizes and data of the time of its replay",
   const runtime::Stream stream;
   int rows_run = 0;
   for (index_t row = -1; row < rg::config_rows; ++row) {
-    const rg::Options options{.stream = stream.get(), .config_row = row};
-    if (row >= 0 && !rg::make_plan(operands.describe(options), options).ok()) continue;
+    rg::Options options{.stream = stream.get(), .config_row = row};
+    const rg::Result<rg::Plan> plan = rg::make_plan(operands.describe(options), options);
+    if (row >= 0 && !plan.ok()) continue;
+    REQUIRE(plan.ok());
+    const Workspace workspace(plan.value());
+    options.workspace = workspace.data();
+    options.workspace_bytes = workspace.bytes();
     gpu::Graph graph;
     REQUIRE(graph.begin(stream.get()));
     const rg::Status status = rg::run(operands.describe(options), options);

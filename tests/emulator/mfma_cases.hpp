@@ -226,6 +226,11 @@ std::string check(rg::index_t row_index,
         rg::GroupSizes(reinterpret_cast<const int*>(sizes_device.data), p.group_count);
   rg::Plan limited = plan.value();
   limited.blocks = std::min(limited.blocks, blocks_at_most);
+  const std::size_t workspace_bytes = static_cast<std::size_t>(rg::workspace_bytes(limited));
+  DeviceBytes workspace(workspace_bytes + 16);
+  status = rg::runtime::gpu::fill(workspace.data, 0xFF, workspace_bytes);  // NaN
+  if (!status.ok()) return status.message();
+  pointers.workspace = workspace.data;
   const rg::Result<rg::BoundCall> bound = bind(limited, pointers);
   if (!bound.ok()) return bound.status().message();
   const rg::Identity identity;

@@ -10,8 +10,10 @@
 #include <raggedgemm/erased.hpp>
 
 #include <cstdlib>
+#include <memory>
 
 #include "support/conformance.hpp"
+#include "support/workspace.hpp"
 
 #if !defined(SUPPORT_GOLDEN_DIR)
 #define SUPPORT_GOLDEN_DIR "tests/data/golden"
@@ -173,8 +175,18 @@ std::string run_golden(const GoldenCase& c, const char* reference, Tail tail) {
   for (index_t row = -1; row < rg::config_rows; ++row) {
     out.set(before);
     options.config_row = row;
+    rg::Options lent = options;
+    std::unique_ptr<Workspace> workspace;
+    if (const auto call = rg::erased::describe(lhs_tensor, rhs_tensor, groups, at, dims, options);
+        call.ok()) {
+      if (const auto plan = rg::erased::make_plan(call.value(), options); plan.ok()) {
+        workspace = std::make_unique<Workspace>(plan.value());
+        lent.workspace = workspace->data();
+        lent.workspace_bytes = workspace->bytes();
+      }
+    }
     rg::Status status =
-        rg::erased::ragged_dot_general(lhs_tensor, rhs_tensor, groups, at, dims, options);
+        rg::erased::ragged_dot_general(lhs_tensor, rhs_tensor, groups, at, dims, lent);
     if (row >= 0 && (status.code() == rg::StatusCode::config_not_applicable ||
                      status.code() == rg::StatusCode::no_kernel))
       continue;

@@ -65,6 +65,7 @@ VENDOR_IF_EXCEPTIONS = {
     "engine/work_ring.hpp": "a part of Hopper's engine",
     "engine/lhs_gather.hpp": "a part of Hopper's engine",
     "engine/wgmma_main_loop.hpp": "a part of Hopper's engine",
+    "engine/sum_parts.hpp": "a kernel of GPUs only",
     "engine/mfma.hpp": "CDNA's own engine is device code",
     "engine/mma_sync.hpp": "Ampere's own engine is device code",
 }

@@ -15,6 +15,7 @@
 #include "support/bound.hpp"
 #include "support/placement.hpp"
 #include "support/scale.hpp"
+#include "support/workspace.hpp"
 
 namespace support {
 
@@ -246,9 +247,16 @@ class Prepared {
   /// Resets the output and runs; `result` gets the output in row-major order.
   template <class... E>
   std::string run(const rg::Options& options, std::vector<O>& result, const E&... epilogue) {
+    return run_by(options, result, [&](const auto& call) {
+      return run_with_workspace(call, options, epilogue...);
+    });
+  }
+
+  /// The same, run by `launch(call)`.
+  template <class F>
+  std::string run_by(const rg::Options& options, std::vector<O>& result, const F& launch) {
     out_.set(out_at_.scatter(preset_));
-    const rg::Status status =
-        with_call(options, [&](const auto& call) { return rg::run(call, options, epilogue...); });
+    const rg::Status status = with_call(options, launch);
     if (!status.ok()) return status.message();
     if (const rg::Status done = runtime::synchronize(); !done.ok()) return done.message();
     const std::vector<O> memory = out_.get();

@@ -7,6 +7,7 @@
 
 #include "raggedgemm/ragged_dot.hpp"
 #include "support/device_array.hpp"
+#include "support/workspace.hpp"
 
 namespace support {
 
@@ -23,7 +24,7 @@ int with_every_row(const Call& call,
   for (raggedgemm::index_t row = -1; row < raggedgemm::config_rows; ++row) {
     options.config_row = row;
     out.set(before);
-    const raggedgemm::Status status = raggedgemm::run(call, options);
+    const raggedgemm::Status status = run_with_workspace(call, options);
     // no_kernel: this binary holds no code of the row for the device.
     if (row >= 0 && (status.code() == raggedgemm::StatusCode::config_not_applicable ||
                      status.code() == raggedgemm::StatusCode::no_kernel))

@@ -46,6 +46,19 @@ inline constexpr offset_t any_extent = offset_t{1} << 40;
 // clang-format off
 inline constexpr std::array config_table{
     // Hopper: TMA + WGMMA.
+    // Fewer tiles than multiprocessors, and a workspace: parts of the depth side by side.
+    ConfigRow{"wgmma_nn_swapped_128x128x64_split", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 6, .lanes = 384,
+               .layout = Layout::nn, .supergroup = 8, .swapped = true, .splits = true},
+              16, false, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_nt_swapped_128x128x64_split", Arch::sm90, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 6, .lanes = 384,
+               .layout = Layout::nt, .supergroup = 8, .swapped = true, .splits = true},
+              16, false, true, "bench/hopper_check"},
+    ConfigRow{"wgmma_tn_128x128x64_split", Arch::sm90, half_floats, false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 6, .lanes = 384,
+               .layout = Layout::tn, .supergroup = 8, .splits = true},
+              16, false, true, "bench/hopper_check"},
     // Rows ragged: tiles of up to 128 rows for small groups, with more stages; else of up to 256.
     ConfigRow{"wgmma_nn_swapped_128x128x64", Arch::sm90, half_floats, false, bit_of(Variant::non_contracting), 0, 128,
               {.engine = EngineId::tma_wgmma, .block_m = 128, .block_n = 128, .block_k = 64, .stages = 6, .lanes = 384,
@@ -120,7 +133,32 @@ inline constexpr std::array config_table{
               {.engine = EngineId::mma_sync, .block_m = 128, .block_n = 256, .block_k = 32, .stages = 4, .lanes = 256,
                .layout = Layout::tn, .supergroup = 8},
               2, true, true, "untuned"},
-    // CDNA: MFMA. 256 x 256 for groups that fill it, two blocks of 128 x 128 a multiprocessor below.
+    // CDNA: MFMA. Fewer tiles than multiprocessors, and a workspace: parts of the depth side by side.
+    ConfigRow{"mfma_nn_128x128x64_split", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 8, .splits = true},
+              16, false, true, "untuned"},
+    ConfigRow{"mfma_nt_128x128x64_split", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 8, .splits = true},
+              16, false, true, "untuned"},
+    ConfigRow{"mfma_tn_128x128x64_split", Arch::gfx942, half_floats, false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::tn, .supergroup = 8, .splits = true},
+              16, false, true, "untuned"},
+    ConfigRow{"mfma_nn_128x128x64_split", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 8, .splits = true},
+              16, false, true, "untuned"},
+    ConfigRow{"mfma_nt_128x128x64_split", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 8, .splits = true},
+              16, false, true, "untuned"},
+    ConfigRow{"mfma_tn_128x128x64_split", Arch::gfx950, half_floats, false, bit_of(Variant::contracting), 0, any_extent,
+              {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::tn, .supergroup = 8, .splits = true},
+              16, false, true, "untuned"},
+    // 256 x 256 for groups that fill it, two blocks of 128 x 128 a multiprocessor below.
     ConfigRow{"mfma_nn_256x256x64", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 129, any_extent,
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .lanes = 512,
                .layout = Layout::nn, .supergroup = 4},

@@ -24,7 +24,8 @@ struct KernelEntry {
   bool (*present)() noexcept = nullptr;
   /// Blocks of it that one multiprocessor holds; 0: it cannot run here. Cached by device.
   index_t (*blocks_per_multiprocessor)() noexcept = nullptr;
-  offset_t (*tiles_at_most)(const Arguments&) noexcept = nullptr;
+  offset_t (*tiles_at_most)(const Arguments&) noexcept = nullptr;  ///< without parts of the depth
+  index_t partial_bytes = 0;  ///< of an element of the partial sums, where the kernel has them
   Status (*prepare)(const Arguments&, EngineData&) noexcept = nullptr;
   Status (*launch)(const Arguments&,
                    const EngineData&,

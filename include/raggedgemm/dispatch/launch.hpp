@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <type_traits>
 #include <utility>
 
 #include "raggedgemm/arch/host/block.hpp"
@@ -15,10 +16,12 @@
 #include "raggedgemm/engine/mfma.hpp"
 #include "raggedgemm/engine/mma_sync.hpp"
 #include "raggedgemm/engine/simple.hpp"
+#include "raggedgemm/engine/sum_parts.hpp"
 #include "raggedgemm/engine/tma_wgmma.hpp"
 #include "raggedgemm/kernel/batch.hpp"
 #include "raggedgemm/kernel/contracting.hpp"
 #include "raggedgemm/kernel/non_contracting.hpp"
+#include "raggedgemm/kernel/split.hpp"
 #include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/platform/runtime.hpp"
 #include "raggedgemm/schedule/group_check.hpp"
@@ -249,6 +252,53 @@ struct GpuKernel {
   }
 };
 
+template <class VariantType, class TypesType, class EpilogueType>
+RG_KERNEL void RG_LAUNCH_BOUNDS(256)
+    sum_parts_kernel(const RG_GRID_CONSTANT Arguments arguments,
+                     const RG_GRID_CONSTANT EpilogueType epilogue) {
+  engine::SumParts<GpuWave, VariantType, TypesType, EpilogueType>::run(arguments, epilogue);
+}
+
+/// Two kernels: the row's, which leaves the sums of parts of the depth in the workspace, and the
+/// one that adds them up.
+template <class Config, class VariantType, class TypesType, class EpilogueType>
+struct SplitGpuKernel {
+  using Sum = typename TypesType::compute;
+  using Parts = GpuKernel<Config,
+                          kernel::Split<VariantType, Config::value.block_k>,
+                          Types<typename TypesType::lhs, typename TypesType::rhs, Sum>,
+                          PartialSum>;
+  using Finish = engine::SumParts<GpuWave, VariantType, TypesType, EpilogueType>;
+
+  static bool present() noexcept { return Parts::present(); }
+  static index_t blocks_per_multiprocessor() noexcept { return Parts::blocks_per_multiprocessor(); }
+  static Status prepare(const Arguments& arguments, EngineData& data) noexcept {
+    return Parts::prepare(arguments, data);
+  }
+
+  static Status launch(const Arguments& arguments,
+                       const EngineData& data,
+                       const void* epilogue,
+                       index_t blocks,
+                       void* stream) noexcept {
+    const PartialSum none;
+    if (const Status status = Parts::launch(arguments, data, &none, blocks, stream); !status.ok())
+      return status;
+    constexpr offset_t most_blocks = 2048;
+    const offset_t tiles =
+        VariantType::template tiles_at_most<Finish::block_m, Finish::block_n>(arguments);
+    if (arguments.cols == 0 || tiles == 0) return {};  // a fault report, no output
+    void* parameters[] = {const_cast<Arguments*>(&arguments), const_cast<void*>(epilogue)};
+    return runtime::gpu::launch(
+        reinterpret_cast<const void*>(&sum_parts_kernel<VariantType, TypesType, EpilogueType>),
+        static_cast<index_t>(min_of(tiles, most_blocks)),
+        Finish::lanes,
+        0,
+        parameters,
+        stream);
+  }
+};
+
 #endif
 
 template <Platform Where, class Config, class VariantType, class TypesType, class EpilogueType>
@@ -262,7 +312,9 @@ struct KernelOn<Platform::host, Config, VariantType, TypesType, EpilogueType> {
 #if RG_PLATFORM_CUDA || RG_PLATFORM_HIP
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct KernelOn<runtime::gpu::platform, Config, VariantType, TypesType, EpilogueType> {
-  using type = GpuKernel<Config, VariantType, TypesType, EpilogueType>;
+  using type = std::conditional_t<Config::value.splits,
+                                  SplitGpuKernel<Config, VariantType, TypesType, EpilogueType>,
+                                  GpuKernel<Config, VariantType, TypesType, EpilogueType>>;
 };
 #endif
 
@@ -276,6 +328,7 @@ KernelEntry kernel_entry() noexcept {
   entry.present = &Kernel::present;
   entry.blocks_per_multiprocessor = &Kernel::blocks_per_multiprocessor;
   entry.tiles_at_most = &VariantType::template tiles_at_most<tile.block_m, tile.block_n>;
+  if (tile.splits) entry.partial_bytes = index_t{sizeof(typename TypesType::compute)};
   entry.prepare = &Kernel::prepare;
   entry.launch = &Kernel::launch;
   return entry;

@@ -15,6 +15,7 @@
 #include "raggedgemm/arch/sm90/tensor_map.hpp"
 #include "raggedgemm/arch/sm90/tma.hpp"
 #include "raggedgemm/base/bit_cast.hpp"
+#include "raggedgemm/epilogue/partial.hpp"
 #include "raggedgemm/epilogue/store.hpp"
 #include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/tile/arguments.hpp"
@@ -58,8 +59,10 @@ class WgmmaStore {
   static constexpr index_t boxes = side / box_cols;
   static constexpr index_t box_bytes = side * BoxMap::row_bytes;
   static constexpr index_t piece_bytes = boxes * box_bytes;
-  // Larger elements are stored from registers: they would not fit.
-  static constexpr bool staged = elem_bytes <= 4 && BoxMap::unit_bytes % elem_bytes == 0;
+  // Stored from registers: larger elements, which would not fit, and partial sums, which are few.
+  static constexpr bool partial = std::is_same_v<EpilogueType, PartialSum>;
+  static constexpr bool staged =
+      !partial && elem_bytes <= 4 && BoxMap::unit_bytes % elem_bytes == 0;
   static constexpr index_t buffers = staged ? StagingBytes / piece_bytes : 1;
   static_assert(buffers >= 1, "the staging memory must hold a piece");
   static constexpr index_t pieces = ceil_div(Cols, side);  // of an atom
@@ -80,7 +83,7 @@ class WgmmaStore {
     map.usable = false;
     map.has_c = p.beta != 0;
     map.whole_units = p.cols * elem_bytes % BoxMap::unit_bytes == 0;
-    if constexpr (has_boxes) {
+    if constexpr (has_boxes && !partial) {
       const bool aligned = reinterpret_cast<std::uintptr_t>(p.d.data) % 16 == 0;
       if (p.out_index != nullptr ||
           arch::sm90::why_not_tma_store(
@@ -183,7 +186,7 @@ class WgmmaStore {
 
   /// Returns when all stores have been made.
   RG_DEVICE RG_FORCE_INLINE void finish() {
-    if (has_boxes && issues()) arch::sm90::wait_stores();
+    if (has_boxes && staged && issues()) arch::sm90::wait_stores();
   }
 
  private:

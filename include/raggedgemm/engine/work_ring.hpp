@@ -94,7 +94,8 @@ class WorkRing {
     work.k_extent = slot.k_extent;
     work.rows = slot.rows;
     work.cols = slot.cols;
-    work.is_tail = slot.is_tail != 0;
+    work.is_tail = (slot.part_and_tail & 1) != 0;
+    work.part = slot.part_and_tail >> 1;
     return slot.more != 0;
   }
 
@@ -103,7 +104,7 @@ class WorkRing {
   struct alignas(16) Slot {
     std::int32_t slab, row_begin, col_begin, k_begin;
     std::int32_t k_extent, rows;
-    std::int16_t cols, is_tail;
+    std::int16_t cols, part_and_tail;
     std::int32_t more;  ///< 0: no tiles are left, and nothing else is set
   };
 
@@ -116,7 +117,7 @@ class WorkRing {
     slot.k_extent = static_cast<std::int32_t>(work.k_extent);
     slot.rows = work.rows;
     slot.cols = static_cast<std::int16_t>(work.cols);
-    slot.is_tail = static_cast<std::int16_t>(work.is_tail);
+    slot.part_and_tail = static_cast<std::int16_t>(2 * work.part + (work.is_tail ? 1 : 0));
     slot.more = static_cast<std::int32_t>(more);
     return slot;
   }

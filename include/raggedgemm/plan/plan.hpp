@@ -2,6 +2,7 @@
 // Plan: the config chosen for a problem, without pointers; and the bound call made from it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -10,6 +11,9 @@
 
 namespace raggedgemm {
 
+/// Of the depth of a call, at most.
+inline constexpr index_t most_parts = 32;
+
 /// How a problem will run on one device: pointer-free and trivially copyable.
 struct Plan {
   Problem problem;
@@ -17,6 +21,7 @@ struct Plan {
   Platform platform = Platform::host;
   Arch arch = Arch::host;  ///< of the device planned for
   index_t blocks = 0;      ///< grid size; 0: nothing to do
+  index_t parts = 1;       ///< of the depth, each with sums of its own in the workspace
   TileOrder order;
 };
 static_assert(std::is_trivially_copyable_v<Plan>);
@@ -32,6 +37,7 @@ struct Pointers {
   const std::int32_t* lhs_index = nullptr;
   const std::int32_t* out_index = nullptr;
   Fault* fault = nullptr;
+  void* workspace = nullptr;
 };
 
 /// A plan with pointers: everything a launch needs. Trivially copyable; a copy launches, too.
@@ -101,10 +107,43 @@ inline void complete(Problem& p, Pointers& pointers, const Options& options) noe
   pointers.lhs_index = options.lhs_index;
   pointers.out_index = options.out_index;
   pointers.fault = options.fault;
+  pointers.workspace = options.workspace;
 }
 
-/// Device memory that a call of this plan needs: none, for every engine so far.
-inline std::int64_t workspace_bytes(const Plan&) noexcept { return 0; }
+namespace detail {
+
+/// a·b of numbers that are not negative, or the largest number.
+inline offset_t saturating_product(offset_t a, offset_t b) noexcept {
+  constexpr offset_t largest = INT64_MAX;
+  return b != 0 && a > largest / b ? largest : a * b;
+}
+
+/// Elements of the sums of one part of the depth.
+inline offset_t elems_of_part(const Problem& p) noexcept {
+  const offset_t slabs = p.variant == Variant::non_contracting ? 1 : p.slabs;
+  return saturating_product(saturating_product(slabs, p.rows), p.cols);
+}
+
+}  // namespace detail
+
+/// Device memory that a call of this plan needs: that of the partial sums where it splits the
+/// depth, else none.
+inline std::int64_t workspace_bytes(const Plan& plan) noexcept {
+  if (plan.parts <= 1) return 0;
+  return detail::saturating_product(detail::elems_of_part(plan.problem),
+                                    offset_t{plan.parts} * plan.kernel.partial_bytes);
+}
+
+/// Whether the options bring what the plan needs. Errors: workspace_too_small.
+inline Status check_workspace(const Plan& plan, const Options& options) noexcept {
+  const std::int64_t needed = workspace_bytes(plan);
+  if (needed <= options.workspace_bytes) return {};
+  return {StatusCode::workspace_too_small,
+          "options.workspace_bytes",
+          options.workspace_bytes,
+          needed,
+          "bytes; without a forced row no call needs any"};
+}
 
 /// Puts pointers into a plan (and, for Hopper, makes the tensor maps).
 ///
@@ -141,10 +180,11 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
       {"options.group_alpha", pointers.group_alpha, given(pointers.group_alpha), word},
       {"options.lhs_index", pointers.lhs_index, given(pointers.lhs_index), word},
       {"options.out_index", pointers.out_index, given(pointers.out_index), word},
-      {"options.fault", pointers.fault, pointers.fault != nullptr, 8}};
+      {"options.fault", pointers.fault, pointers.fault != nullptr, 8},
+      {"options.workspace", pointers.workspace, workspace_bytes(plan) > 0, 16}};
   for (const Operand& operand : operands) {
     if (operand.needed && operand.data == nullptr)
-      return Status{StatusCode::null_pointer, operand.name, 0, 1, "the operand has elements"};
+      return Status{StatusCode::null_pointer, operand.name, 0, 1, "the call reads or writes it"};
     if (operand.needed && detail::alignment_of(operand.data) < operand.alignment_bytes)
       return Status{StatusCode::misaligned,
                     operand.name,
@@ -182,6 +222,11 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
   if (!has_group_rows) call.arguments.groups.kind = GroupKind::none;  // nothing to read
   if (!has_out) call.arguments.cols = 0;                              // a fault report at most
   call.arguments.order = plan.order;
+  call.arguments.partials = {
+      pointers.workspace,
+      plan.parts,
+      detail::elems_of_part(p),
+      p.variant == Variant::non_contracting ? 0 : detail::saturating_product(p.rows, p.cols)};
   call.kernel = plan.kernel;
   call.blocks = plan.blocks;
   if (plan.blocks > 0) {
@@ -192,7 +237,8 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
 }
 
 /// Enqueues a bound call on a stream (the host: runs it). The epilogue is the one that the plan's
-/// kernel was instantiated for. One launch, no allocation, no synchronisation.
+/// kernel was instantiated for. One launch (two where the depth is split), no allocation, no
+/// synchronisation.
 inline Status run(const BoundCall& call, const void* epilogue, void* stream) noexcept {
   if (call.blocks == 0) return {};
   return call.kernel.launch(call.arguments, call.engine_data, epilogue, call.blocks, stream);

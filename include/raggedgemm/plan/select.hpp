@@ -49,6 +49,43 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
   return nullptr;
 }
 
+/// Tiles that a call is expected to have. (tiles_at_most() counts a tile for every group, if it has
+/// rows or not, and for rows of no group.)
+inline offset_t likely_tiles(const TileConfig& tile, const Problem& p) noexcept {
+  const offset_t cols = ceil_div(p.cols, offset_t{tile.block_n});
+  if (p.variant != Variant::non_contracting)
+    return p.slabs * ceil_div(p.rows, offset_t{tile.block_m}) * cols;
+  const offset_t groups = max_of(min_of(p.slabs, p.rows), offset_t{1});
+  return groups * ceil_div(ceil_div(p.rows, groups), offset_t{tile.block_m}) * cols;
+}
+
+/// Steps of the pipeline that a part of the depth has at least: fewer do not pay for passing its
+/// sums through memory.
+inline constexpr offset_t least_steps_of_part = 8;
+
+/// Into how many parts a row cuts the depth; 0: it would, but there is no reason to. As many as
+/// find a multiprocessor free, have steps enough and fit into the workspace; a forced row's at
+/// least two.
+inline index_t parts_of(const KernelEntry& entry,
+                        const Problem& p,
+                        const Device& device,
+                        const Options& options) noexcept {
+  const TileConfig& tile = config_row(entry.row).config;
+  if (!tile.splits) return 1;
+  const index_t least = options.config_row >= 0 ? 2 : 0;
+  if (!has_output(p)) return least;
+  const offset_t depth = p.variant == Variant::contracting ? p.mean_group_extent() : p.depth;
+  const offset_t blocks = offset_t{entry.blocks_per_multiprocessor()} * device.multiprocessors;
+  const offset_t by_blocks = blocks / max_of(likely_tiles(tile, p), offset_t{1});
+  const offset_t by_steps = ceil_div(depth, offset_t{tile.block_k}) / least_steps_of_part;
+  const offset_t by_bytes =
+      options.workspace_bytes /
+      saturating_product(elems_of_part(p), max_of(entry.partial_bytes, index_t{1}));
+  const index_t parts = static_cast<index_t>(
+      min_of(min_of(by_blocks, by_steps), min_of(by_bytes, offset_t{most_parts})));
+  return parts >= 2 ? parts : least;
+}
+
 inline bool in_bucket(const ConfigRow& row, const Problem& p) noexcept {
   const offset_t extent = p.mean_group_extent();
   if (row.gathers && !p.gathers) return false;
@@ -62,7 +99,8 @@ inline Status finish_plan(Plan& plan, const Device& device) noexcept {
       plan.problem.mean_group_extent(), plan.problem.cols, tile.supergroup, device.chiplets);
   const offset_t tiles =
       has_output(plan.problem) ? plan.kernel.tiles_at_most(arguments_of(plan.problem)) : 0;
-  const offset_t needed = plan.problem.has_fault ? max_of(tiles, offset_t{1}) : tiles;
+  const offset_t all_tiles = tiles * plan.parts;
+  const offset_t needed = plan.problem.has_fault ? max_of(all_tiles, offset_t{1}) : all_tiles;
   const index_t resident = plan.kernel.blocks_per_multiprocessor() * device.multiprocessors;
   if (resident <= 0)
     return {StatusCode::no_kernel,
@@ -111,6 +149,8 @@ inline Result<Plan> make_plan(const Problem& problem,
     if (options.config_row >= 0 && options.config_row != entry.row) continue;
     if (detail::why_not(row, problem, device.value()) != nullptr) continue;
     if (options.selection == Selection::require_fast && !row.fast) continue;
+    plan.parts = detail::parts_of(entry, problem, device.value(), options);
+    if (plan.parts == 0) continue;
     some_fit = true;
     if (!entry.present()) continue;
     if (options.config_row >= 0 || detail::in_bucket(row, problem)) {
@@ -119,10 +159,11 @@ inline Result<Plan> make_plan(const Problem& problem,
         return status;
       return plan;
     }
-    if (second_choice == nullptr) second_choice = &entry;
+    if (second_choice == nullptr && plan.parts == 1) second_choice = &entry;
   }
   if (second_choice != nullptr) {
     plan.kernel = *second_choice;
+    plan.parts = 1;
     if (const Status status = detail::finish_plan(plan, device.value()); !status.ok())
       return status;
     return plan;
@@ -188,7 +229,15 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
       chosen.fast ? "" : "; SLOW: no matrix instructions",
       chosen.provenance);
   text += line;
-  if (chosen.config.engine == EngineId::tma_wgmma) {
+  if (plan.parts > 1) {
+    std::snprintf(line,
+                  sizeof line,
+                  "  depth in %d parts, added up by a second kernel; %lld bytes of workspace\n",
+                  plan.parts,
+                  static_cast<long long>(workspace_bytes(plan)));
+    text += line;
+  }
+  if (chosen.config.engine == EngineId::tma_wgmma && plan.parts == 1) {
     const char* const reason =
         p.scatters ? "scatters"
                    : arch::sm90::why_not_tma_store(
@@ -211,9 +260,10 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
           "raggedgemm::compiled for all)";
       for (index_t i = 0; i < set.count; ++i) {
         if (set.entries[i].row != row) continue;
-        reason = set.entries[i].present()
-                     ? "is for another group extent, output or lhs, or was not forced"
-                     : "has no code in this binary; rebuild with 90a";
+        reason = !set.entries[i].present() ? "has no code in this binary; rebuild with 90a"
+                 : config_row(row).config.splits
+                     ? "splits the depth: for fewer tiles or more depth, and options.workspace"
+                     : "is for another group extent, output or lhs, or was not forced";
       }
     }
     std::snprintf(line, sizeof line, "  row %d %s %s\n", row, config_row(row).name, reason);

@@ -79,6 +79,7 @@ void visit_plan(P& plan, Visitor& visit) {
   one("platform", plan.platform);
   one("arch", plan.arch);
   one("blocks", plan.blocks);
+  one("parts", plan.parts);
   one("column_bands", plan.order.column_bands);
   one("supergroup", plan.order.supergroup);
   one("chiplets", plan.order.chiplets);
@@ -178,13 +179,14 @@ inline bool enums_in_range(const Plan& plan) {
   return in_range(p.variant, variant_count) && in_range(p.lhs_dtype, dtype_count + 1) &&
          in_range(p.rhs_dtype, dtype_count + 1) && in_range(p.out_dtype, dtype_count + 1) &&
          in_range(p.group_kind, 4) && in_range(p.tail, 3) && p.group_offset >= 0 &&
-         plan.blocks >= 0 && plan.order.supergroup > 0 && plan.order.chiplets > 0;
+         plan.blocks >= 0 && plan.parts > 0 && plan.parts <= most_parts &&
+         plan.order.supergroup > 0 && plan.order.chiplets > 0;
 }
 
 }  // namespace detail
 
 /// The first word of a plan's text; changes whenever the fields do.
-inline constexpr const char* plan_format = "raggedgemm-plan-2";
+inline constexpr const char* plan_format = "raggedgemm-plan-3";
 
 /// A plan as one line of text. Doubles are written in hexadecimal, so nothing is lost.
 inline std::string to_text(const Plan& plan) {
@@ -240,6 +242,12 @@ inline Result<Plan> plan_from_text(const std::string& text, const KernelSet& set
     const std::size_t length = std::strlen(name);
     if (std::strncmp(row_name, name, length) != 0 || row_name[length] != ' ') continue;
     if (!entry.present()) continue;  // another architecture's row may have the same name
+    if (plan.parts > 1 && !config_row(entry.row).config.splits)
+      return Status{StatusCode::plan_mismatch,
+                    "plan parts",
+                    plan.parts,
+                    1,
+                    "the row does not split the depth"};
     plan.kernel = entry;
     return plan;
   }

@@ -17,6 +17,7 @@ struct Work {
   index_t rows = 0;        ///< valid rows, 1 … block_m
   index_t cols = 0;        ///< valid columns, 1 … block_n
   OuterOffsets outer;      ///< of the instance: added to every address; zero for plain calls
+  index_t part = 0;        ///< of the depth, where it is split; k_begin and k_extent are the part's
   bool is_tail = false;    ///< belongs to no group: the epilogue's transform is not applied
 };
 

@@ -25,6 +25,14 @@ struct Operand {
   }
 };
 
+/// Sums of parts of the depth, in the workspace: [parts, slabs of D, rows, cols], in elements.
+struct Partials {
+  void* data = nullptr;
+  index_t parts = 1;
+  offset_t part_stride = 0;
+  offset_t slab_stride = 0;  ///< 0 where D has no slabs
+};
+
 /// D = epilogue(alpha · A·B + beta · C), in the terms of Problem.
 struct Arguments {
   Operand<const void*> a;                   ///< [rows, depth]
@@ -49,6 +57,7 @@ struct Arguments {
   double beta = 0.0;
   Tail tail = Tail::zero;
   TileOrder order;
+  Partials partials;  ///< of kernels that split the depth
 };
 
 }  // namespace raggedgemm

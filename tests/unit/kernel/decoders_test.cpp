@@ -10,6 +10,7 @@
 #include "raggedgemm/kernel/batch.hpp"
 #include "raggedgemm/kernel/contracting.hpp"
 #include "raggedgemm/kernel/non_contracting.hpp"
+#include "raggedgemm/kernel/split.hpp"
 #include "raggedgemm/schedule/tile_source.hpp"
 #include "support/catch.hpp"
 #include "support/emulated_wave.hpp"
@@ -258,6 +259,46 @@ TEST_CASE("contracting tiles cover every slab exactly once for every size vector
 
 TEST_CASE("batch tiles cover every batch exactly once for every size vector", "[kernel][host]") {
   check_many<kernel::Batch>(check_batch);
+}
+
+/// Parts of a tile follow each other, are the tile's in all but the depth, and cover that once.
+template <class VariantType>
+void check_split() {
+  constexpr index_t block_k = 16;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    Random random(seed);
+    Draw draw(random, VariantType::variant);
+    const std::vector<Work> whole = decode_all<VariantType>(draw.arguments, 1);
+    const index_t parts = static_cast<index_t>(random.between(2, 9));
+    draw.arguments.partials.parts = parts;
+    const auto all = decode_all<kernel::Split<VariantType, block_k>>(draw.arguments, 1);
+    INFO("seed " << seed << ", parts " << parts);
+    REQUIRE(all.size() == whole.size() * static_cast<std::size_t>(parts));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Work& tile = whole[i / static_cast<std::size_t>(parts)];
+      const index_t part = static_cast<index_t>(i % static_cast<std::size_t>(parts));
+      const offset_t covered = part == 0 ? 0 : all[i - 1].k_begin + all[i - 1].k_extent;
+      Work like_tile = all[i];
+      like_tile.k_begin = tile.k_begin;
+      like_tile.k_extent = tile.k_extent;
+      bool right = same(like_tile, tile) && all[i].part == part;
+      right = right && all[i].k_begin == (part == 0 ? tile.k_begin : covered);
+      right = right && (all[i].k_begin - tile.k_begin) % block_k == 0;
+      if (part == parts - 1)
+        right = right && all[i].k_begin + all[i].k_extent == tile.k_begin + tile.k_extent;
+      const offset_t steps = ceil_div(tile.k_extent, offset_t{block_k});
+      const offset_t mine = ceil_div(all[i].k_extent, offset_t{block_k});
+      right = right && mine >= steps / parts && mine <= ceil_div(steps, offset_t{parts});
+      REQUIRE(right);
+    }
+  }
+}
+
+TEST_CASE("Parts of the depth cover each tile's depth once, in order and evenly",
+          "[kernel][host]") {
+  check_split<kernel::NonContracting>();
+  check_split<kernel::Contracting>();
+  check_split<kernel::Batch>();
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ std::vector<KernelEntry> rows_of(Platform platform, bool (*present)() noexcept) 
     entry.present = present;
     entry.blocks_per_multiprocessor = []() noexcept { return index_t{2}; };
     entry.tiles_at_most = [](const Arguments& a) noexcept { return a.rows; };
+    if (config_row(row).config.splits) entry.partial_bytes = 4;
     entries.push_back(entry);
   }
   return entries;
@@ -338,6 +339,60 @@ TEST_CASE("explain names the chosen row, the tile and the provenance", "[plan][h
   CHECK(contains(text, "96x192x256"));
   CHECK(contains(text, "non_contracting"));
   CHECK(contains(text, "provenance"));
+}
+
+TEST_CASE("The depth is split where tiles are few, steps many and the workspace large enough",
+          "[plan][host]") {
+  const auto cuda_rows = rows_of(Platform::cuda, yes);
+  const auto hip_rows = rows_of(Platform::hip, yes);
+  for (const KernelSet& set :
+       {set_of(cuda_rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>),
+        set_of(hip_rows, Platform::hip, fake_device<Platform::hip, Arch::gfx942>),
+        set_of(hip_rows, Platform::hip, fake_device<Platform::hip, Arch::gfx950>)}) {
+    const auto planned = [&](const Problem& p, std::int64_t workspace) {
+      Options options;
+      options.workspace_bytes = workspace;
+      const Result<Plan> plan = make_plan(p, options, set);
+      REQUIRE(plan.ok());
+      CHECK(config_row(plan.value().kernel.row).config.splits == (plan.value().parts > 1));
+      CHECK(workspace_bytes(plan.value()) <= workspace);
+      return plan.value();
+    };
+    constexpr std::int64_t plenty = std::int64_t{1} << 40;
+    // 2 groups of 16 rows and 512 columns: 8 tiles of 128 x 128 for 200 blocks; 128 steps.
+    const Problem few = dense(32, 8192, 512, 2);
+    const Plan most = planned(few, plenty);
+    CHECK(most.parts == 16);  // 8 steps each
+    CHECK(workspace_bytes(most) == 16 * 32 * 512 * 4);
+    CHECK(planned(few, 0).parts == 1);
+    CHECK(planned(few, 2 * 32 * 512 * 4 - 1).parts == 1);
+    CHECK(planned(few, 3 * 32 * 512 * 4).parts == 3);
+    CHECK(planned(dense(32, 1 << 16, 128, 2), plenty).parts == most_parts);
+    CHECK(planned(dense(32, 1 << 16, 2048, 2), plenty).parts == 6);  // 200 blocks, 32 tiles
+    CHECK(planned(dense(32, 1 << 16, 8192, 2), plenty).parts == 1);  // 128 tiles
+    CHECK(planned(dense(32, 15 * 64, 512, 2), plenty).parts == 1);   // too few steps
+    // Overflow of no kind: a workspace of 2^63 bytes, sums that no workspace holds.
+    CHECK(planned(dense(32, 8192, 512, 2), INT64_MAX).parts == 16);
+
+    Problem weights = dense(128, 1 << 16, 256, 2);  // tn: 4 tiles, 512 steps a group
+    weights.variant = Variant::contracting;
+    weights.a = {0, 1, 128};
+    weights.b = {0, 256, 1};
+    weights.d = {128 * 256, 256, 1};
+    CHECK(planned(weights, plenty).parts == most_parts);
+    CHECK(workspace_bytes(planned(weights, plenty)) == most_parts * 2 * 128 * 256 * 4);
+
+    // A forced row takes two parts at least, whatever it is for.
+    for (index_t row = 0; row < config_rows; ++row) {
+      if (!config_row(row).config.splits) continue;
+      Options options;
+      options.config_row = row;
+      const Result<Plan> plan = make_plan(dense(8192, 64, 8192, 8), options, set);
+      if (!plan.ok()) continue;
+      CHECK(plan.value().parts == 2);
+      CHECK(contains(explain(plan.value(), set), "2 parts"));
+    }
+  }
 }
 
 TEST_CASE("explain says which check fails", "[plan][host]") {
