@@ -79,6 +79,13 @@
 #define RG_UNROLL
 #endif
 
+// A loop of device code whose loads should be in flight four at a time.
+#if (RG_PLATFORM_CUDA && defined(__CUDA_ARCH__)) || RG_PLATFORM_HIP
+#define RG_UNROLL_BY_4 _Pragma("unroll 4")
+#else
+#define RG_UNROLL_BY_4
+#endif
+
 // A loop of device code that must stay rolled, for the size of the code.
 #if (RG_PLATFORM_CUDA && defined(__CUDA_ARCH__)) || RG_PLATFORM_HIP
 #define RG_NO_UNROLL _Pragma("unroll 1")

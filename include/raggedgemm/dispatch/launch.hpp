@@ -10,6 +10,7 @@
 
 #include "raggedgemm/arch/host/block.hpp"
 #include "raggedgemm/arch/simt/block.hpp"
+#include "raggedgemm/arch/simt/dependent_launch.hpp"
 #include "raggedgemm/arch/simt/shared_memory.hpp"
 #include "raggedgemm/dispatch/config_table.hpp"
 #include "raggedgemm/dispatch/kernel_entry.hpp"
@@ -179,6 +180,7 @@ RG_KERNEL void RG_LAUNCH_BOUNDS(Engine::lanes)
                   const RG_GRID_CONSTANT typename Engine::Prepared prepared,
                   const RG_GRID_CONSTANT EpilogueType epilogue) {
   if constexpr (Engine::compiled_here) {
+    if constexpr (std::is_same_v<EpilogueType, PartialSum>) arch::simt::let_next_kernel_begin();
     if (blockIdx.x == 0 && threadIdx.x < static_cast<unsigned>(GpuWave::lanes))
       report_fault<VariantType, GpuWave>(arguments);
     Engine::run(arguments, prepared, epilogue, arch::simt::shared_memory());
@@ -289,11 +291,10 @@ struct SplitGpuKernel {
         VariantType::template tiles_at_most<Finish::block_m, Finish::block_n>(arguments);
     if (arguments.cols == 0 || tiles == 0) return {};  // a fault report, no output
     void* parameters[] = {const_cast<Arguments*>(&arguments), const_cast<void*>(epilogue)};
-    return runtime::gpu::launch(
+    return runtime::gpu::launch_dependent(
         reinterpret_cast<const void*>(&sum_parts_kernel<VariantType, TypesType, EpilogueType>),
         static_cast<index_t>(min_of(tiles, most_blocks)),
         Finish::lanes,
-        0,
         parameters,
         stream);
   }

@@ -568,12 +568,15 @@ class WgmmaStore {
                                                              index_t at) {
     const index_t first_row = piece_begin_row(0, at);
     const index_t first_col = piece_begin_col(0, at);
+    constexpr index_t width = Swapped ? 1 : 2;  // elements of a lane that lie in one row
     RG_UNROLL
-    for (index_t elem = 0; elem < Cols / 2; ++elem) {
+    for (index_t elem = 0; elem < Cols / 2; elem += width) {
       const index_t row = first_row + piece_row(elem);
       const index_t col = first_col + piece_col(elem);
-      if (row < work.rows && col < work.cols)
-        store(row, col, Chunk<Sum, 1>{{product(work, acc[elem])}});
+      Chunk<Sum, width> sums;
+      RG_UNROLL
+      for (index_t v = 0; v < width; ++v) sums[v] = product(work, acc[elem + v]);
+      if (row < work.rows && col < work.cols) store(row, col, sums);
     }
   }
 

@@ -80,22 +80,29 @@ class PartialSums {
     const bool whole = col + Width <= cols_ && part_stride_ * sizeof(Sum) % alignof(Packet) == 0 &&
                        reinterpret_cast<std::uintptr_t>(from) % alignof(Packet) == 0;
     Chunk<Sum, Width> total{};
-    for (index_t part = 0; part < parts_; ++part, from += part_stride_) {
-      Chunk<Sum, Width> one{};
-      if (whole) {
-        one = reinterpret_cast<const Packet*>(from)->chunk;
-      } else {
+    if (whole) {
+      RG_UNROLL_BY_4
+      for (index_t part = 0; part < parts_; ++part)
+        add(total, reinterpret_cast<const Packet*>(from + part * part_stride_)->chunk);
+    } else {
+      for (index_t part = 0; part < parts_; ++part, from += part_stride_) {
+        Chunk<Sum, Width> one{};
         RG_UNROLL
         for (int v = 0; v < Width; ++v)
           if (col + v < cols_) one[v] = from[v];
+        add(total, one);
       }
-      RG_UNROLL
-      for (int v = 0; v < Width; ++v) total[v] = detail::add(total[v], one[v]);
     }
     return total;
   }
 
  private:
+  template <int Width>
+  static RG_HOST_DEVICE void add(Chunk<Sum, Width>& total, const Chunk<Sum, Width>& one) {
+    RG_UNROLL
+    for (int v = 0; v < Width; ++v) total[v] = detail::add(total[v], one[v]);
+  }
+
   const Sum* tile_;
   offset_t pitch_;
   offset_t part_stride_;

@@ -59,8 +59,9 @@ inline offset_t likely_tiles(const TileConfig& tile, const Problem& p) noexcept 
   return groups * ceil_div(ceil_div(p.rows, groups), offset_t{tile.block_m}) * cols;
 }
 
-/// Steps of the pipeline that a part of the depth has at least: fewer do not pay for passing its
-/// sums through memory.
+/// Steps of the pipeline that a depth worth splitting has at least, and a part of it: fewer do not
+/// pay for the second launch, and for passing sums through memory. (bench/README.md, split depth)
+inline constexpr offset_t least_steps = 48;
 inline constexpr offset_t least_steps_of_part = 8;
 
 /// Into how many parts a row cuts the depth; 0: it would, but there is no reason to. As many as
@@ -77,7 +78,8 @@ inline index_t parts_of(const KernelEntry& entry,
   const offset_t depth = p.variant == Variant::contracting ? p.mean_group_extent() : p.depth;
   const offset_t blocks = offset_t{entry.blocks_per_multiprocessor()} * device.multiprocessors;
   const offset_t by_blocks = blocks / max_of(likely_tiles(tile, p), offset_t{1});
-  const offset_t by_steps = ceil_div(depth, offset_t{tile.block_k}) / least_steps_of_part;
+  const offset_t steps = ceil_div(depth, offset_t{tile.block_k});
+  const offset_t by_steps = steps < least_steps ? 1 : steps / least_steps_of_part;
   const offset_t by_bytes =
       options.workspace_bytes /
       saturating_product(elems_of_part(p), max_of(entry.partial_bytes, index_t{1}));

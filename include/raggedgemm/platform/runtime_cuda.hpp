@@ -151,6 +151,22 @@ inline Status launch(const void* kernel,
                    "kernel launch");
 }
 
+/// launch() of a kernel that may begin before the one that the stream has launched last has ended
+/// (arch/simt/dependent_launch.hpp); it must wait itself for what that one writes.
+inline Status launch_dependent(
+    const void* kernel, index_t blocks, index_t lanes, void** parameters, void* stream) noexcept {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(lanes));
+  config.stream = static_cast<cudaStream_t>(stream);
+  config.attrs = &early;
+  config.numAttrs = 1;
+  return status_of(cudaLaunchKernelExC(&config, kernel, parameters), "kernel launch");
+}
+
 inline void* allocate(std::size_t bytes) noexcept {
   void* memory = nullptr;
   if (cudaMalloc(&memory, bytes == 0 ? 1 : bytes) != cudaSuccess) {

@@ -157,6 +157,12 @@ inline Status launch(const void* kernel,
                    "kernel launch");
 }
 
+/// launch() of a kernel that reads what the one before it on the stream writes.
+inline Status launch_dependent(
+    const void* kernel, index_t blocks, index_t lanes, void** parameters, void* stream) noexcept {
+  return launch(kernel, blocks, lanes, 0, parameters, stream);
+}
+
 inline void* allocate(std::size_t bytes) noexcept {
   void* memory = nullptr;
   if (hipMalloc(&memory, bytes == 0 ? 1 : bytes) != hipSuccess) {

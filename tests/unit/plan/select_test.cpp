@@ -370,7 +370,8 @@ TEST_CASE("The depth is split where tiles are few, steps many and the workspace 
     CHECK(planned(dense(32, 1 << 16, 128, 2), plenty).parts == most_parts);
     CHECK(planned(dense(32, 1 << 16, 2048, 2), plenty).parts == 6);  // 200 blocks, 32 tiles
     CHECK(planned(dense(32, 1 << 16, 8192, 2), plenty).parts == 1);  // 128 tiles
-    CHECK(planned(dense(32, 15 * 64, 512, 2), plenty).parts == 1);   // too few steps
+    CHECK(planned(dense(32, 48 * 64, 512, 2), plenty).parts == 6);
+    CHECK(planned(dense(32, 47 * 64, 512, 2), plenty).parts == 1);  // too few steps
     // Overflow of no kind: a workspace of 2^63 bytes, sums that no workspace holds.
     CHECK(planned(dense(32, 8192, 512, 2), INT64_MAX).parts == 16);
 
