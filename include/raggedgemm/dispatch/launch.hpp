@@ -133,6 +133,7 @@ struct GpuSimple {
                                   Config::value.lanes>;
   struct Prepared {};
   static constexpr bool compiled_here = true;
+  static constexpr bool begins_early = false;
   static constexpr index_t lanes = Config::value.lanes;
   static constexpr std::size_t shared_bytes = Block::shared_bytes;
 
@@ -180,7 +181,10 @@ RG_KERNEL void RG_LAUNCH_BOUNDS(Engine::lanes)
                   const RG_GRID_CONSTANT typename Engine::Prepared prepared,
                   const RG_GRID_CONSTANT EpilogueType epilogue) {
   if constexpr (Engine::compiled_here) {
-    if constexpr (std::is_same_v<EpilogueType, PartialSum>) arch::simt::let_next_kernel_begin();
+    if constexpr (Engine::begins_early) {
+      arch::simt::let_next_kernel_begin();
+      arch::simt::wait_for_kernel_before();
+    }
     if (blockIdx.x == 0 && threadIdx.x < static_cast<unsigned>(GpuWave::lanes))
       report_fault<VariantType, GpuWave>(arguments);
     Engine::run(arguments, prepared, epilogue, arch::simt::shared_memory());
@@ -221,8 +225,9 @@ struct GpuKernel {
     void* parameters[] = {const_cast<Arguments*>(&arguments),
                           const_cast<unsigned char*>(data.bytes),
                           const_cast<void*>(epilogue)};
-    return runtime::gpu::launch(
-        function(), blocks, Engine::lanes, Engine::shared_bytes, parameters, stream);
+    const auto launch_it =
+        Engine::begins_early ? &runtime::gpu::launch_dependent : &runtime::gpu::launch;
+    return launch_it(function(), blocks, Engine::lanes, Engine::shared_bytes, parameters, stream);
   }
 
  private:
@@ -295,6 +300,7 @@ struct SplitGpuKernel {
         reinterpret_cast<const void*>(&sum_parts_kernel<VariantType, TypesType, EpilogueType>),
         static_cast<index_t>(min_of(tiles, most_blocks)),
         Finish::lanes,
+        0,
         parameters,
         stream);
   }

@@ -451,6 +451,7 @@ struct Mfma {
   static_assert(shared_bytes <= static_cast<std::size_t>(Native::shared_capacity_bytes),
                 "TileConfig.block_m, block_n and stages must fit into the chip's shared memory");
   static constexpr bool compiled_here = arch::cdna::compiled_here(tile.arch);
+  static constexpr bool begins_early = false;
 
   static Status prepare(const Arguments&, Prepared&) noexcept { return {}; }
 

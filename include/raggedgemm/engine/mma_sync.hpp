@@ -455,6 +455,7 @@ struct MmaSync {
   struct Prepared {};
   static constexpr std::size_t shared_bytes = Aligned::ring_bytes;
   static constexpr bool compiled_here = arch::sm80::compiled_here;
+  static constexpr bool begins_early = false;
 
   static Status prepare(const Arguments&, Prepared&) noexcept { return {}; }
 

@@ -170,6 +170,8 @@ struct TmaWgmma {
   };
 
   static constexpr bool compiled_here = arch::sm90::compiled_here;
+  /// Launched while the kernel before it may still run; the kernel waits for that.
+  static constexpr bool begins_early = true;
   static constexpr index_t lanes = tile.lanes;
   static constexpr std::size_t shared_bytes = sizeof(Shared);
   static_assert(shared_bytes <= 227 * 1024,

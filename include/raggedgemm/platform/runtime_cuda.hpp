@@ -151,16 +151,22 @@ inline Status launch(const void* kernel,
                    "kernel launch");
 }
 
-/// launch() of a kernel that may begin before the one that the stream has launched last has ended
-/// (arch/simt/dependent_launch.hpp); it must wait itself for what that one writes.
-inline Status launch_dependent(
-    const void* kernel, index_t blocks, index_t lanes, void** parameters, void* stream) noexcept {
+/// launch() of a kernel that may begin before the one that the stream has launched last has ended;
+/// it must have code of its own for Hopper or later, and wait itself for what that one writes
+/// (arch/simt/dependent_launch.hpp).
+inline Status launch_dependent(const void* kernel,
+                               index_t blocks,
+                               index_t lanes,
+                               std::size_t shared_bytes,
+                               void** parameters,
+                               void* stream) noexcept {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(static_cast<unsigned>(lanes));
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = static_cast<cudaStream_t>(stream);
   config.attrs = &early;
   config.numAttrs = 1;

@@ -158,9 +158,13 @@ inline Status launch(const void* kernel,
 }
 
 /// launch() of a kernel that reads what the one before it on the stream writes.
-inline Status launch_dependent(
-    const void* kernel, index_t blocks, index_t lanes, void** parameters, void* stream) noexcept {
-  return launch(kernel, blocks, lanes, 0, parameters, stream);
+inline Status launch_dependent(const void* kernel,
+                               index_t blocks,
+                               index_t lanes,
+                               std::size_t shared_bytes,
+                               void** parameters,
+                               void* stream) noexcept {
+  return launch(kernel, blocks, lanes, shared_bytes, parameters, stream);
 }
 
 inline void* allocate(std::size_t bytes) noexcept {
