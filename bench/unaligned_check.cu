@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks and times calls that a copy engine cannot load: lines that are not 16-byte aligned, odd
-// extents, gathered lhs. Results are compared with a loop of cuBLAS calls on an aligned copy, times
-// with those of the aligned call. Modes: check, time, all; without one, all.
+// extents, gathered lhs; with and without a workspace to copy operands to. Results are compared
+// with a loop of cuBLAS calls on an aligned copy, times with those of the aligned call. Modes:
+// check, time, all; without one, all.
 //   nvcc -std=c++20 -O3 -gencode=arch=compute_90a,code=sm_90a --split-compile=0 -Iinclude
 //     bench/unaligned_check.cu -lcublas
 #include <cublas_v2.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -104,6 +106,9 @@ struct Case {
   bool gathers = false;
 };
 
+/// In the place of a row: the selected one, which may copy operands to a workspace.
+constexpr index_t with_workspace = -2;
+
 int failures = 0;
 int checks = 0;
 
@@ -144,12 +149,20 @@ class Call {
                               1);
     fill_lines<<<1320, 256>>>(
         b_copy_.get(), aligned_pitch(b_elems()), b_.get(), b_at_, b_at_.lines, nullptr, 1, 2);
+    const rg::Options o = options(with_workspace);
+    if (const auto plan = rg::make_plan(describe(o), o); plan.ok())
+      workspace_ = std::make_unique<Buffer<uint4>>(rg::workspace_bytes(plan.value()) / 16 + 1);
+    if (workspace_ != nullptr) workspace_->fill(0xFF);
     require(cudaDeviceSynchronize(), "fill");
   }
 
   [[nodiscard]] rg::Options options(index_t row) const {
     rg::Options o;
-    o.config_row = row;
+    o.config_row = row == with_workspace ? -1 : row;
+    if (row == with_workspace) {
+      o.workspace = workspace_ != nullptr ? workspace_->get() : nullptr;
+      o.workspace_bytes = workspace_ != nullptr ? workspace_->bytes() : INT64_MAX;
+    }
     o.lhs_index = case_.gathers ? index_.get() : nullptr;
     return o;
   }
@@ -242,7 +255,9 @@ class Call {
                      status.code() == rg::StatusCode::no_kernel))
       return false;
     ++checks;
-    const char* const name = row < 0 ? "selected row" : rg::config_row(row).name;
+    const char* const name = row == with_workspace ? "selected row, workspace"
+                             : row < 0             ? "selected row"
+                                                   : rg::config_row(row).name;
     if (!status.ok()) {
       std::printf("FAILED: %s, %s: %s\n", name, case_.name, status.message().c_str());
       ++failures;
@@ -306,10 +321,13 @@ class Call {
     return times[times.size() / 2];
   }
 
-  [[nodiscard]] const char* selected() const {
-    const rg::Options o = options(-1);
+  /// Name of the row that selection takes, with or without a workspace.
+  [[nodiscard]] std::string selected(index_t row) const {
+    const rg::Options o = options(row);
     const auto plan = rg::make_plan(describe(o), o);
-    return plan.ok() ? rg::config_row(plan.value().kernel.row).name : "none";
+    if (!plan.ok()) return "none";
+    const std::string name = rg::config_row(plan.value().kernel.row).name;
+    return plan.value().copies.any() ? "copies, " + name : name;
   }
 
  private:
@@ -353,6 +371,7 @@ class Call {
   Buffer<std::int32_t> sizes_;
   Buffer<std::int32_t> index_;
   Buffer<Findings> findings_;
+  std::unique_ptr<Buffer<uint4>> workspace_;
 };
 
 template <Variant V>
@@ -360,6 +379,7 @@ void check_case(const Case& c, cublasHandle_t blas) {
   Call<V> call(c, blas);
   call.reference();
   static_cast<void>(call.check(-1));
+  static_cast<void>(call.check(with_workspace));
   for (index_t row = 0; row < rg::config_rows; ++row)
     if (rg::config_row(row).config.engine != rg::EngineId::simple)
       static_cast<void>(call.check(row));
@@ -435,7 +455,7 @@ void time_shape(const Shape& s, bool transposed, cublasHandle_t blas, const Buff
   add("pointers off by 2 bytes", [](Case& c) { c.a_shift = c.b_shift = 1; });
   add("both pitches odd, gathered", [](Case& c) { c.a_pad = c.b_pad = 1, c.gathers = true; });
   double aligned_rate = 0;
-  const auto report = [&](Call<V>& call, const Case& c, index_t row, const char* name) {
+  const auto report = [&](Call<V>& call, const Case& c, index_t row, const std::string& name) {
     static_cast<void>(call.check(row));
     const double us = call.microseconds(row, cold, sink);
     const double rate =
@@ -449,7 +469,7 @@ void time_shape(const Shape& s, bool transposed, cublasHandle_t blas, const Buff
                 static_cast<long long>(c.n),
                 static_cast<long long>(s.g),
                 c.name,
-                name,
+                name.c_str(),
                 us,
                 rate,
                 rate / aligned_rate);
@@ -458,7 +478,9 @@ void time_shape(const Shape& s, bool transposed, cublasHandle_t blas, const Buff
   for (const Case& c : cases) {
     Call<V> call(c, blas);
     call.reference();
-    report(call, c, -1, call.selected());
+    report(call, c, -1, call.selected(-1));
+    if (const std::string copies = call.selected(with_workspace); copies.rfind("copies", 0) == 0)
+      report(call, c, with_workspace, copies);
     if (c.name != aligned.name) continue;
     for (index_t row = 0; row < rg::config_rows; ++row) {
       const rg::Options o = call.options(row);

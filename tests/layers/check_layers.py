@@ -59,7 +59,9 @@ EXCEPTIONS = {
 VENDOR_IF_FOLDERS = ("base/macros.hpp", "platform/", "arch/", "backend/")
 # Headers outside those folders that must not exist for a compiler of another platform.
 VENDOR_IF_EXCEPTIONS = {
-    "dispatch/launch.hpp": "__global__ functions exist for nvcc and hipcc only",
+    "dispatch/launch.hpp": "the runtime of GPUs exists for nvcc and hipcc only",
+    "dispatch/gpu_kernels.hpp": "__global__ functions exist for nvcc and hipcc only",
+    "engine/copy_lines.hpp": "a kernel of GPUs only",
     "engine/tma_wgmma.hpp": "Hopper's own engine is device code",
     "engine/wgmma_store.hpp": "a part of Hopper's engine",
     "engine/work_ring.hpp": "a part of Hopper's engine",

@@ -27,6 +27,8 @@ struct KernelEntry {
   offset_t (*tiles_at_most)(const Arguments&) noexcept = nullptr;  ///< without parts of the depth
   index_t partial_bytes = 0;  ///< of an element of the partial sums, where the kernel has them
   Status (*prepare)(const Arguments&, EngineData&) noexcept = nullptr;
+  /// Copies an operand first, where a plan says so; null where the kernel takes any alignment.
+  Status (*copy_lines)(const CopyLines&, void* stream) noexcept = nullptr;
   Status (*launch)(const Arguments&,
                    const EngineData&,
                    const void* epilogue,

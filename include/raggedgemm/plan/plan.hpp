@@ -8,6 +8,7 @@
 
 #include "raggedgemm/dispatch/config_table.hpp"
 #include "raggedgemm/dispatch/kernel_entry.hpp"
+#include "raggedgemm/plan/aligned_copies.hpp"
 
 namespace raggedgemm {
 
@@ -22,6 +23,7 @@ struct Plan {
   Arch arch = Arch::host;  ///< of the device planned for
   index_t blocks = 0;      ///< grid size; 0: nothing to do
   index_t parts = 1;       ///< of the depth, each with sums of its own in the workspace
+  AlignedCopies copies;    ///< of operands, made in the workspace before the product
   TileOrder order;
 };
 static_assert(std::is_trivially_copyable_v<Plan>);
@@ -46,6 +48,8 @@ struct BoundCall {
   EngineData engine_data;
   KernelEntry kernel;
   index_t blocks = 0;
+  CopyLines copies[2];  ///< made first
+  index_t copy_count = 0;
 };
 static_assert(std::is_trivially_copyable_v<BoundCall>);
 
@@ -112,12 +116,6 @@ inline void complete(Problem& p, Pointers& pointers, const Options& options) noe
 
 namespace detail {
 
-/// a·b of numbers that are not negative, or the largest number.
-inline offset_t saturating_product(offset_t a, offset_t b) noexcept {
-  constexpr offset_t largest = INT64_MAX;
-  return b != 0 && a > largest / b ? largest : a * b;
-}
-
 /// Elements of the sums of one part of the depth.
 inline offset_t elems_of_part(const Problem& p) noexcept {
   const offset_t slabs = p.variant == Variant::non_contracting ? 1 : p.slabs;
@@ -126,12 +124,15 @@ inline offset_t elems_of_part(const Problem& p) noexcept {
 
 }  // namespace detail
 
-/// Device memory that a call of this plan needs: that of the partial sums where it splits the
-/// depth, else none.
+/// Device memory that a call of this plan needs: for copies of operands, and for partial sums where
+/// it splits the depth; else none.
 inline std::int64_t workspace_bytes(const Plan& plan) noexcept {
-  if (plan.parts <= 1) return 0;
-  return detail::saturating_product(detail::elems_of_part(plan.problem),
-                                    offset_t{plan.parts} * plan.kernel.partial_bytes);
+  const std::int64_t copies = detail::bytes_of_copies(plan.problem, plan.copies);
+  const std::int64_t sums = plan.parts <= 1 ? 0
+                                            : detail::saturating_product(
+                                                  detail::elems_of_part(plan.problem),
+                                                  offset_t{plan.parts} * plan.kernel.partial_bytes);
+  return copies > INT64_MAX - sums ? INT64_MAX : copies + sums;
 }
 
 /// Whether the options bring what the plan needs. Errors: workspace_too_small.
@@ -237,10 +238,13 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
 }
 
 /// Enqueues a bound call on a stream (the host: runs it). The epilogue is the one that the plan's
-/// kernel was instantiated for. One launch (two where the depth is split), no allocation, no
-/// synchronisation.
+/// kernel was instantiated for. One launch (more where the plan copies operands or
+/// splits the depth), no allocation, no synchronisation.
 inline Status run(const BoundCall& call, const void* epilogue, void* stream) noexcept {
   if (call.blocks == 0) return {};
+  for (index_t i = 0; i < call.copy_count; ++i)
+    if (const Status status = call.kernel.copy_lines(call.copies[i], stream); !status.ok())
+      return status;
   return call.kernel.launch(call.arguments, call.engine_data, epilogue, call.blocks, stream);
 }
 

@@ -39,9 +39,9 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
   const std::int32_t bytes = row.alignment_bytes;
   if (bytes > 1) {
     if (!operand_aligned(p.a, p.a_alignment_bytes, p.lhs_dtype, bytes))
-      return "needs a more aligned lhs";
+      return "needs a more aligned lhs, or a workspace for a copy";
     if (!operand_aligned(p.b, p.b_alignment_bytes, p.rhs_dtype, bytes))
-      return "needs a more aligned rhs";
+      return "needs a more aligned rhs, or a workspace for a copy";
   }
   if (row.config.engine == EngineId::tma_wgmma)
     return arch::sm90::why_not_tma(p, row.config.layout);
@@ -64,13 +64,35 @@ inline offset_t likely_tiles(const TileConfig& tile, const Problem& p) noexcept 
 inline constexpr offset_t least_steps = 48;
 inline constexpr offset_t least_steps_of_part = 8;
 
+/// Copies that a row needs of a problem's operands to take them: those that are not aligned, where
+/// the workspace holds them. On Hopper a kernel for any alignment is at hand: with few rows it
+/// reads the weights once, and a copy would read, write and read them again.
+inline AlignedCopies copies_for(const KernelEntry& entry,
+                                const Problem& p,
+                                const Options& options) noexcept {
+  const ConfigRow& row = config_row(entry.row);
+  AlignedCopies copies;
+  if (entry.copy_lines == nullptr || layout_of(p) == Layout::strided || !has_output(p))
+    return copies;
+  copies.a = !operand_aligned(p.a, p.a_alignment_bytes, p.lhs_dtype, row.alignment_bytes);
+  copies.b = !operand_aligned(p.b, p.b_alignment_bytes, p.rhs_dtype, row.alignment_bytes);
+  constexpr offset_t few_rows = 128;
+  const bool any_alignment = row.arch == Arch::sm90 && (bit_of(p.lhs_dtype) & half_floats) != 0;
+  if (copies.b && any_alignment && p.variant != Variant::contracting &&
+      p.mean_group_extent() < few_rows && options.config_row < 0)
+    return {};
+  if (bytes_of_copies(p, copies) > options.workspace_bytes) return {};
+  return copies;
+}
+
 /// Into how many parts a row cuts the depth; 0: it would, but there is no reason to. As many as
 /// find a multiprocessor free, have steps enough and fit into the workspace; a forced row's at
 /// least two.
 inline index_t parts_of(const KernelEntry& entry,
                         const Problem& p,
                         const Device& device,
-                        const Options& options) noexcept {
+                        const Options& options,
+                        std::int64_t workspace_bytes) noexcept {
   const TileConfig& tile = config_row(entry.row).config;
   if (!tile.splits) return 1;
   const index_t least = options.config_row >= 0 ? 2 : 0;
@@ -81,7 +103,7 @@ inline index_t parts_of(const KernelEntry& entry,
   const offset_t steps = ceil_div(depth, offset_t{tile.block_k});
   const offset_t by_steps = steps < least_steps ? 1 : steps / least_steps_of_part;
   const offset_t by_bytes =
-      options.workspace_bytes /
+      workspace_bytes /
       saturating_product(elems_of_part(p), max_of(entry.partial_bytes, index_t{1}));
   const index_t parts = static_cast<index_t>(
       min_of(min_of(by_blocks, by_steps), min_of(by_bytes, offset_t{most_parts})));
@@ -149,9 +171,19 @@ inline Result<Plan> make_plan(const Problem& problem,
     const KernelEntry& entry = set.entries[i];
     const ConfigRow& row = config_row(entry.row);
     if (options.config_row >= 0 && options.config_row != entry.row) continue;
-    if (detail::why_not(row, problem, device.value()) != nullptr) continue;
+    plan.copies = {};
+    if (detail::why_not(row, problem, device.value()) != nullptr) {
+      plan.copies = detail::copies_for(entry, problem, options);
+      const Problem aligned = detail::with_copies(problem, plan.copies);
+      if (!plan.copies.any() || detail::why_not(row, aligned, device.value()) != nullptr) continue;
+    }
     if (options.selection == Selection::require_fast && !row.fast) continue;
-    plan.parts = detail::parts_of(entry, problem, device.value(), options);
+    plan.parts =
+        detail::parts_of(entry,
+                         problem,
+                         device.value(),
+                         options,
+                         options.workspace_bytes - detail::bytes_of_copies(problem, plan.copies));
     if (plan.parts == 0) continue;
     some_fit = true;
     if (!entry.present()) continue;
@@ -161,11 +193,12 @@ inline Result<Plan> make_plan(const Problem& problem,
         return status;
       return plan;
     }
-    if (second_choice == nullptr && plan.parts == 1) second_choice = &entry;
+    if (second_choice == nullptr && plan.parts == 1 && !plan.copies.any()) second_choice = &entry;
   }
   if (second_choice != nullptr) {
     plan.kernel = *second_choice;
     plan.parts = 1;
+    plan.copies = {};
     if (const Status status = detail::finish_plan(plan, device.value()); !status.ok())
       return status;
     return plan;
@@ -231,6 +264,16 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
       chosen.fast ? "" : "; SLOW: no matrix instructions",
       chosen.provenance);
   text += line;
+  if (plan.copies.any()) {
+    std::snprintf(line,
+                  sizeof line,
+                  "  copies %s to lines of 16 bytes first; %lld bytes of workspace\n",
+                  !plan.copies.b  ? "lhs"
+                  : plan.copies.a ? "lhs and rhs"
+                                  : "rhs",
+                  static_cast<long long>(detail::bytes_of_copies(p, plan.copies)));
+    text += line;
+  }
   if (plan.parts > 1) {
     std::snprintf(line,
                   sizeof line,

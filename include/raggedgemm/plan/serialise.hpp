@@ -80,6 +80,8 @@ void visit_plan(P& plan, Visitor& visit) {
   one("arch", plan.arch);
   one("blocks", plan.blocks);
   one("parts", plan.parts);
+  one("copies_a", plan.copies.a);
+  one("copies_b", plan.copies.b);
   one("column_bands", plan.order.column_bands);
   one("supergroup", plan.order.supergroup);
   one("chiplets", plan.order.chiplets);
@@ -248,6 +250,13 @@ inline Result<Plan> plan_from_text(const std::string& text, const KernelSet& set
                     plan.parts,
                     1,
                     "the row does not split the depth"};
+    if (plan.copies.any() &&
+        (entry.copy_lines == nullptr || layout_of(plan.problem) == Layout::strided))
+      return Status{StatusCode::plan_mismatch,
+                    "plan copies",
+                    1,
+                    0,
+                    "the row takes no copies of the operands"};
     plan.kernel = entry;
     return plan;
   }

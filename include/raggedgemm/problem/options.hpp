@@ -78,11 +78,11 @@ struct Options {
   std::int64_t group_offset = -1;  ///< ≥ 0: a shard, groups [group_offset, group_offset + slabs)
   Fault* fault = nullptr;          ///< device memory: the first fault, written by every call
   index_t config_row = -1;         ///< force this row of the config table; -1: selection decides
-  /// Device memory, 16-byte aligned, contents arbitrary, no two calls' at a time. With some, a call
-  /// whose tiles are fewer than the device's multiprocessors may cut its depth into parts, at most
-  /// as many as their f32 sums fit here, and add them up in a fixed order by a second launch:
-  /// bitwise repeatable, too, but other bits than without. workspace_bytes(plan) is what a plan
-  /// uses.
+  /// Device memory, 16-byte aligned, contents arbitrary, of one call at a time;
+  /// workspace_bytes(plan) is what a plan uses of it. With some, a call may first copy operands
+  /// that are not aligned as matrix engines want them; and a call whose tiles are fewer than the
+  /// device's multiprocessors may cut its depth into parts, as many as their sums fit here, and add
+  /// them up in a fixed order by a second launch (bitwise repeatable, but other bits than without).
   void* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
 };

@@ -33,6 +33,22 @@ struct Partials {
   offset_t slab_stride = 0;  ///< 0 where D has no slabs
 };
 
+/// A copy of an operand to lines that begin at multiples of 16 bytes. Lines are along the
+/// operand's contiguous dimension; strides and lengths are in bytes.
+struct CopyLines {
+  const void* from = nullptr;
+  void* to = nullptr;  ///< 16-byte aligned; lines and slabs follow each other
+  offset_t slabs = 0;
+  offset_t lines = 0;  ///< of a slab
+  offset_t line_bytes = 0;
+  offset_t from_line = 0;  ///< from one line to the next
+  offset_t from_slab = 0;
+  offset_t to_line = 0;
+  Groups groups;  ///< where given, slabs of empty groups are left out
+  offset_t group_offset = 0;
+  offset_t ragged_extent = 0;
+};
+
 /// D = epilogue(alpha · A·B + beta · C), in the terms of Problem.
 struct Arguments {
   Operand<const void*> a;                   ///< [rows, depth]

@@ -29,6 +29,8 @@ std::vector<KernelEntry> rows_of(Platform platform, bool (*present)() noexcept) 
     entry.blocks_per_multiprocessor = []() noexcept { return index_t{2}; };
     entry.tiles_at_most = [](const Arguments& a) noexcept { return a.rows; };
     if (config_row(row).config.splits) entry.partial_bytes = 4;
+    if (config_row(row).alignment_bytes >= 16)
+      entry.copy_lines = [](const CopyLines&, void*) noexcept { return Status{}; };
     entries.push_back(entry);
   }
   return entries;
@@ -393,6 +395,48 @@ TEST_CASE("The depth is split where tiles are few, steps many and the workspace 
       CHECK(plan.value().parts == 2);
       CHECK(contains(explain(plan.value(), set), "2 parts"));
     }
+  }
+}
+
+TEST_CASE("Operands that are not aligned are copied where the workspace holds them",
+          "[plan][host]") {
+  const auto cuda_rows = rows_of(Platform::cuda, yes);
+  const auto hip_rows = rows_of(Platform::hip, yes);
+  for (const KernelSet& set :
+       {set_of(cuda_rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>),
+        set_of(hip_rows, Platform::hip, fake_device<Platform::hip, Arch::gfx942>),
+        set_of(hip_rows, Platform::hip, fake_device<Platform::hip, Arch::gfx950>)}) {
+    const auto planned = [&](const Problem& p, std::int64_t workspace) {
+      Options options;
+      options.workspace_bytes = workspace;
+      const Result<Plan> plan = make_plan(p, options, set);
+      REQUIRE(plan.ok());
+      CHECK(workspace_bytes(plan.value()) <= workspace);
+      return plan.value();
+    };
+    const Problem odd_lhs = dense(8192, 515, 1024, 8);
+    constexpr std::int64_t lhs_bytes = 8192 * 520 * 2;  // pitches of 16 bytes
+    const Plan copied = planned(odd_lhs, lhs_bytes);
+    CHECK((copied.copies.a && !copied.copies.b));
+    CHECK(workspace_bytes(copied) == lhs_bytes);
+    CHECK(contains(explain(copied, set), "copies lhs to"));
+    CHECK(config_row(copied.kernel.row).alignment_bytes == 16);
+    CHECK(config_row(copied.kernel.row).fast);
+    CHECK(!planned(odd_lhs, lhs_bytes - 1).copies.any());
+    CHECK(!planned(dense(8192, 512, 1024, 8), INT64_MAX).copies.any());
+
+    Problem odd_both = dense(8192, 515, 1023, 8);
+    const Plan both = planned(odd_both, INT64_MAX);
+    CHECK((both.copies.a && both.copies.b));
+    CHECK(workspace_bytes(both) == lhs_bytes + 8 * 515 * 1024 * 2);
+    Problem strided = odd_both;  // neither of the two dimensions of lhs is contiguous
+    strided.a = {0, 2 * 515, 2};
+    CHECK(!planned(strided, INT64_MAX).copies.any());
+
+    // Few rows on Hopper: weights are not copied, an lhs is.
+    const bool has_any_alignment = set.platform == Platform::cuda;
+    CHECK(planned(dense(64, 1024, 1023, 8), INT64_MAX).copies.any() == !has_any_alignment);
+    CHECK(planned(dense(64, 1023, 1024, 8), INT64_MAX).copies.any());
   }
 }
 
