@@ -223,8 +223,27 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
   if (!has_group_rows) call.arguments.groups.kind = GroupKind::none;  // nothing to read
   if (!has_out) call.arguments.cols = 0;                              // a fault report at most
   call.arguments.order = plan.order;
+  unsigned char* free_space = static_cast<unsigned char*>(pointers.workspace);
+  const auto copy = [&](auto& operand, const detail::OperandLines& lines, DType dtype) {
+    CopyLines& made = call.copies[call.copy_count++];
+    made = detail::copy_of(lines, dtype, operand.data, free_space);
+    operand.data = free_space;
+    operand.stride = lines.copied();
+    free_space += lines.bytes(dtype);
+    return &made;
+  };
+  if (plan.copies.a && has_out && has_lhs)
+    copy(call.arguments.a, detail::lines_of_a(p), p.lhs_dtype);
+  if (plan.copies.b && has_out && has_depth) {
+    CopyLines* const made = copy(call.arguments.b, detail::lines_of_b(p), p.rhs_dtype);
+    if (p.variant == Variant::non_contracting && p.b.slab != 0) {
+      made->groups = call.arguments.groups;
+      made->group_offset = p.group_offset;
+      made->ragged_extent = p.rows;
+    }
+  }
   call.arguments.partials = {
-      pointers.workspace,
+      free_space,
       plan.parts,
       detail::elems_of_part(p),
       p.variant == Variant::non_contracting ? 0 : detail::saturating_product(p.rows, p.cols)};
