@@ -66,6 +66,7 @@ VENDOR_IF_EXCEPTIONS = {
     "engine/wgmma_store.hpp": "a part of Hopper's engine",
     "engine/work_ring.hpp": "a part of Hopper's engine",
     "engine/lhs_gather.hpp": "a part of Hopper's engine",
+    "engine/staged_piece.hpp": "a part of Hopper's engine",
     "engine/wgmma_main_loop.hpp": "a part of Hopper's engine",
     "engine/sum_parts.hpp": "a kernel of GPUs only",
     "engine/mfma.hpp": "CDNA's own engine is device code",

@@ -15,11 +15,11 @@
 #include "raggedgemm/arch/sm90/tensor_map.hpp"
 #include "raggedgemm/arch/sm90/tma.hpp"
 #include "raggedgemm/base/bit_cast.hpp"
+#include "raggedgemm/engine/staged_piece.hpp"
 #include "raggedgemm/epilogue/partial.hpp"
 #include "raggedgemm/epilogue/store.hpp"
 #include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/tile/arguments.hpp"
-#include "raggedgemm/tile/swizzle.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
@@ -49,16 +49,19 @@ class WgmmaStore {
   using Map = arch::sm90::AccumulatorMap;
 
   static constexpr index_t lanes = Map::lanes;
-  static constexpr index_t side = 64;  // rows and columns of a piece
+  using Piece = StagedPiece<Out, lanes>;
+  using Store = TileStore<Out, EpilogueType>;
+  static constexpr index_t side = Piece::side;
   static constexpr bool half_float = std::is_same_v<Out, bf16> || std::is_same_v<Out, fp16>;
   static constexpr bool has_boxes =
       half_float || std::is_same_v<Out, float> || std::is_same_v<Out, std::int32_t>;
   static constexpr index_t elem_bytes = static_cast<index_t>(sizeof(Out));
-  // Elements of one 128-byte row of a box; 8-bit outputs leave half of it unused.
-  static constexpr index_t box_cols = min_of(side, BoxMap::row_bytes / elem_bytes);
-  static constexpr index_t boxes = side / box_cols;
-  static constexpr index_t box_bytes = side * BoxMap::row_bytes;
+  static constexpr index_t box_cols = Piece::box_cols;
+  static constexpr index_t boxes = Piece::boxes;
+  static constexpr index_t box_bytes = Piece::box_bytes;
   static constexpr index_t piece_bytes = boxes * box_bytes;
+  template <index_t Bytes>
+  using Bits = SharedBits<Bytes>;
   // Stored from registers: larger elements, which would not fit, and partial sums, which are few.
   static constexpr bool partial = std::is_same_v<EpilogueType, PartialSum>;
   static constexpr bool staged =
@@ -81,6 +84,12 @@ class WgmmaStore {
   /// The output's tensor map, or one that is not usable where the copy engine cannot store it.
   static Status prepare(const Arguments& p, arch::sm90::OutputMap& map) noexcept {
     map.usable = false;
+    map.in_units =
+        p.d.stride.col == 1 && (reinterpret_cast<std::uintptr_t>(p.d.data) |
+                                static_cast<std::uintptr_t>(p.d.stride.row) * elem_bytes |
+                                static_cast<std::uintptr_t>(p.d.stride.slab) * elem_bytes) %
+                                       BoxMap::unit_bytes ==
+                                   0;
     map.has_c = p.beta != 0;
     map.whole_units = p.cols * elem_bytes % BoxMap::unit_bytes == 0;
     if constexpr (has_boxes && !partial) {
@@ -190,8 +199,6 @@ class WgmmaStore {
   }
 
  private:
-  using Store = TileStore<Out, EpilogueType>;
-
   /// The lane that speaks to the copy engine: always the same, which has to wait for its stores.
   static RG_DEVICE RG_FORCE_INLINE bool issues() { return threadIdx.x % lanes == 0; }
   static RG_DEVICE RG_FORCE_INLINE index_t lane() {
@@ -297,7 +304,7 @@ class WgmmaStore {
               static_cast<index_t>(work.row_begin) + row,
               arguments.d.stride.slab == 0 ? 0 : static_cast<index_t>(work.slab));
     } else {
-      store_by_lanes(work, Store(arguments, work, epilogue), row, col, buffer);
+      Piece::store(work, Store(arguments, work, epilogue), row, col, buffer, output_.in_units);
     }
   }
 
@@ -308,7 +315,7 @@ class WgmmaStore {
                                              const Store& store,
                                              index_t at,
                                              std::uint32_t buffer) {
-    const std::uint32_t base = staged_address(buffer, piece_row(0), piece_col(0));
+    const std::uint32_t base = Piece::address(buffer, piece_row(0), piece_col(0));
     arch::simt::unrolled<piece_elems / 2>([&](auto pair) {
       pending.pairs[Piece * piece_elems / 2 + pair] =
           rounded(finished_pair<HasC, Piece>(acc, work, store, at, base, 2 * pair));
@@ -401,7 +408,7 @@ class WgmmaStore {
   static RG_DEVICE RG_FORCE_INLINE void stage(
       const Atom& acc, const Work& work, const Store& store, index_t at, std::uint32_t buffer) {
     if (is_outside(work, Piece, at)) return;
-    const std::uint32_t base = staged_address(buffer, piece_row(0), piece_col(0));
+    const std::uint32_t base = Piece::address(buffer, piece_row(0), piece_col(0));
     const auto pair = [&](index_t elem) {
       return finished_pair<HasC, Piece>(acc, work, store, at, base, elem);
     };
@@ -480,14 +487,6 @@ class WgmmaStore {
     }
   }
 
-  template <index_t Bytes>
-  using Bits = std::conditional_t<
-      Bytes == 1,
-      std::uint8_t,
-      std::conditional_t<Bytes == 2,
-                         std::uint16_t,
-                         std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
-
   /// Shared address of the lane's pair at `elem`, from that of its first one: elements of one lane
   /// differ in bits that the lane does not set, so the swizzle is an exclusive or away.
   static RG_DEVICE RG_FORCE_INLINE std::uint32_t pair_address(std::uint32_t base, index_t elem) {
@@ -508,58 +507,9 @@ class WgmmaStore {
     return (address ^ std::uint32_t{BoxMap::unit_bytes}) + std::uint32_t{BoxMap::row_bytes};
   }
 
-  [[nodiscard]] static RG_DEVICE RG_FORCE_INLINE std::uint32_t staged_address(std::uint32_t buffer,
-                                                                              index_t row,
-                                                                              index_t col) {
-    const index_t at =
-        col / box_cols * box_bytes + BoxMap::offset(row, col % box_cols * elem_bytes);
-    return buffer + static_cast<std::uint32_t>(at);
-  }
-
-  static constexpr index_t unit_elems = BoxMap::unit_bytes / elem_bytes;
-  struct alignas(BoxMap::unit_bytes) Unit {
-    Chunk<Out, unit_elems> chunk;
-  };
-
-  /// f(row of C and D, column of the tile, unit in shared memory) for the piece's rows that go
-  /// somewhere, in units of 16 bytes, one a lane: any alignment, stride and scatter.
-  template <class F>
-  static RG_DEVICE RG_FORCE_INLINE void for_each_unit(const Work& work,
-                                                      const Store& store,
-                                                      index_t row,
-                                                      index_t col,
-                                                      std::uint32_t buffer,
-                                                      const F& f) {
-    constexpr index_t units_per_row = side / unit_elems;
-    constexpr index_t rows_per_step = lanes / units_per_row;
-    const index_t c = lane() % units_per_row * unit_elems;
-    if (col + c >= work.cols) return;
-#pragma unroll 1
-    for (index_t r = lane() / units_per_row; r < side && row + r < work.rows; r += rows_per_step) {
-      const offset_t to = store.out_row(row + r);
-      if (to >= 0)
-        f(to, col + c, *static_cast<Unit*>(__cvta_shared_to_generic(staged_address(buffer, r, c))));
-    }
-  }
-
   static RG_DEVICE RG_FORCE_INLINE void load_c(
       const Work& work, const Store& store, index_t at, index_t piece, std::uint32_t buffer) {
-    for_each_unit(work,
-                  store,
-                  piece_begin_row(piece, at),
-                  piece_begin_col(piece, at),
-                  buffer,
-                  [&](offset_t row, index_t col, Unit& unit) {
-                    unit.chunk = store.template get_wide<unit_elems>(row, col);
-                  });
-  }
-
-  static RG_DEVICE RG_FORCE_INLINE void store_by_lanes(
-      const Work& work, const Store& store, index_t row, index_t col, std::uint32_t buffer) {
-    for_each_unit(
-        work, store, row, col, buffer, [&](offset_t to, index_t first_col, const Unit& unit) {
-          store.put(to, first_col, unit.chunk);
-        });
+    Piece::load_c(work, store, piece_begin_row(piece, at), piece_begin_col(piece, at), buffer);
   }
 
   static RG_DEVICE RG_FORCE_INLINE void store_from_registers(const Atom& acc,

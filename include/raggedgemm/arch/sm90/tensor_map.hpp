@@ -37,6 +37,7 @@ struct OutputMap {
   /// Rows end at a multiple of 16 bytes. Where they don't, a box that holds their end is not to be
   /// stored: on an H200, a few of many such boxes wrote past it.
   bool whole_units;
+  bool in_units;  ///< rows begin at multiples of 16 bytes, and their elements lie together
 };
 inline constexpr index_t output_box_rows = 64;
 
