@@ -244,12 +244,12 @@ inline Result<Plan> plan_from_text(const std::string& text, const KernelSet& set
     const std::size_t length = std::strlen(name);
     if (std::strncmp(row_name, name, length) != 0 || row_name[length] != ' ') continue;
     if (!entry.present()) continue;  // another architecture's row may have the same name
-    if (plan.parts > 1 && !config_row(entry.row).config.splits)
+    if (config_row(entry.row).config.splits != (plan.parts > 1))
       return Status{StatusCode::plan_mismatch,
                     "plan parts",
                     plan.parts,
-                    1,
-                    "the row does not split the depth"};
+                    config_row(entry.row).config.splits ? 2 : 1,
+                    "two at least in a row that splits the depth, one in others"};
     if (plan.copies.any() &&
         (entry.copy_lines == nullptr || layout_of(plan.problem) == Layout::strided))
       return Status{StatusCode::plan_mismatch,

@@ -375,6 +375,48 @@ TEST_CASE("A plan whose row this program does not hold is refused", "[plan][host
   CHECK(plan_from_text(w.text, none).status().code() == StatusCode::no_kernel);
 }
 
+TEST_CASE("A plan with parts or copies that its row does not know is refused", "[plan][host]") {
+  const Written w;  // of the host, whose rows take every operand as it lies
+  for (const char* const field : {"copies_a", "copies_b"}) {
+    const Status status = w.read(with(w.text, field, "1"));
+    CHECK(status.code() == StatusCode::plan_mismatch);
+    CHECK(std::string(status.operand()) == "plan copies");
+  }
+  const Status parts = w.read(with(w.text, "parts", "3"));
+  CHECK(parts.code() == StatusCode::plan_mismatch);
+  CHECK(std::string(parts.operand()) == "plan parts");
+  CHECK(parts.got() == 3);
+  CHECK(parts.needed() == 1);
+
+  KernelEntry entry;
+  entry.present = []() noexcept { return true; };
+  while (!config_row(++entry.row).config.splits) {
+  }
+  KernelSet set = w.set;
+  set.entries = &entry;
+  set.count = 1;
+  Plan plan = w.plan;
+  plan.kernel.row = entry.row;
+  CHECK(plan_from_text(to_text(plan), set).status().needed() == 2);
+  plan.parts = most_parts;
+  const Result<Plan> read = plan_from_text(to_text(plan), set);
+  REQUIRE(read.ok());
+  CHECK(read.value().parts == most_parts);
+  plan.parts = most_parts + 1;
+  CHECK(plan_from_text(to_text(plan), set).status().code() == StatusCode::plan_mismatch);
+  plan.parts = 2;
+  plan.copies = {true, false};
+  CHECK(!plan_from_text(to_text(plan), set).ok());
+  entry.copy_lines = [](const CopyLines&, void*) noexcept { return Status{}; };
+  plan.problem.a.col = plan.problem.b.col = 1;
+  const Result<Plan> copied = plan_from_text(to_text(plan), set);
+  INFO(copied.status().message());
+  REQUIRE(copied.ok());
+  CHECK((copied.value().copies.a && !copied.value().copies.b));
+  plan.problem.a.row = plan.problem.a.col = 2;  // no contiguous dimension, no lines to copy
+  CHECK(!plan_from_text(to_text(plan), set).ok());
+}
+
 TEST_CASE("A row is found by its name among rows of several architectures", "[plan][host]") {
   // gfx942 and gfx950 have rows of the same names; only those of the device present are there.
   std::vector<KernelEntry> entries;
@@ -397,6 +439,7 @@ TEST_CASE("A row is found by its name among rows of several architectures", "[pl
     if (config_row(entry.row).arch != Arch::gfx950) continue;
     w.plan.platform = Platform::hip;
     w.plan.kernel.row = entry.row;
+    w.plan.parts = config_row(entry.row).config.splits ? 2 : 1;
     const Result<Plan> read = plan_from_text(to_text(w.plan), set);
     INFO(config_row(entry.row).name << ": " << read.status().message());
     REQUIRE(read.ok());
