@@ -148,7 +148,8 @@ raggedgemm_status raggedgemm_ragged_dot_general(const raggedgemm_tensor* lhs,
                                                 const raggedgemm_dimension_numbers* dims,
                                                 const raggedgemm_options* options);
 
-/* Device memory that the call needs, or -1 when it would be refused. */
+/* Device memory that the call would use of options->workspace_bytes (as much as is useful: pass
+ * INT64_MAX), or -1 when it would be refused. options->workspace is not looked at. */
 int64_t raggedgemm_workspace_bytes(const raggedgemm_tensor* lhs,
                                    const raggedgemm_tensor* rhs,
                                    const raggedgemm_groups* groups,
