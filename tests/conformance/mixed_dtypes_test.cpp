@@ -40,6 +40,36 @@ TEST_CASE("e4m3fn times e5m2 makes f32, in either order", "[conformance][fp8][de
   check_mixed<rg::fp8_e5m2, rg::fp8_e4m3fn, float>();
 }
 
+/// Two formats of 8-bit floats where matrix instructions take them: rhs contiguous along the depth,
+/// lines of 16 bytes. `chip_multiplies`: the device has the instruction.
+template <class L, class R>
+void check_mixed_fp8(bool chip_multiplies) {
+  int matrix_rows = 0;
+  for (const Data data : {Data::integers, Data::reals})
+    for (const offset_t k : {150, 272})
+      for (Case c :
+           {mixed_case({Variant::non_contracting, 5, 140, k, 150}, {9, 0, 114, 7, 3}, data),
+            mixed_case({Variant::batch, 3, 35, k, 70}, {2}, data)}) {
+        c.rhs.transposed = true;
+        const Outcome<float> outcome = run_case<L, R, float>(with_aligned_pitches(c));
+        CHECK(outcome.failure == "");
+        for (const auto& row : outcome.out_of_row)
+          if (rg::config_row(row.first).config.engine != rg::EngineId::simple) ++matrix_rows;
+      }
+  CHECK((matrix_rows > 0) == chip_multiplies);
+}
+
+TEST_CASE("Matrix instructions multiply fp8 of two formats", "[conformance][fp8][device]") {
+  const bool gpu = runtime::platform != rg::Platform::host;
+  const rg::Arch arch = runtime::device().value().arch;
+  const bool ocp = gpu && (arch == rg::Arch::sm90 || arch == rg::Arch::gfx950);
+  const bool fnuz = gpu && arch == rg::Arch::gfx942;
+  check_mixed_fp8<rg::fp8_e4m3fn, rg::fp8_e5m2>(ocp);
+  check_mixed_fp8<rg::fp8_e5m2, rg::fp8_e4m3fn>(ocp);
+  check_mixed_fp8<rg::fp8_e4m3fnuz, rg::fp8_e5m2fnuz>(fnuz);
+  check_mixed_fp8<rg::fp8_e5m2fnuz, rg::fp8_e4m3fnuz>(fnuz);
+}
+
 TEST_CASE("s8 weights multiply bf16 and f32 rows", "[conformance][s8][device]") {
   constexpr offset_t m = 6;
   constexpr offset_t k = 100;

@@ -15,7 +15,7 @@ namespace raggedgemm {
 struct ConfigRow {
   const char* name;
   Arch arch;                      ///< what the kernel needs of the device
-  std::uint32_t input_dtypes;     ///< bit set of DType: lhs and rhs, which must be equal …
+  std::uint32_t input_dtypes;     ///< bit set of DType: lhs and rhs, equal or two of fp8 …
   bool any_dtypes;                ///< … unless this says that every combination works
   std::uint32_t variants;         ///< bit set of Variant
   offset_t mean_extent_at_least;  ///< bucket of the mean rows (or depth) of a group
@@ -355,7 +355,9 @@ constexpr Platform platform_of(Arch arch) {
 /// Whether the row's kernel can be instantiated for these dtypes and this variant.
 constexpr bool row_instantiates(const ConfigRow& row, Variant variant, DType lhs, DType rhs) {
   if ((row.variants & bit_of(variant)) == 0) return false;
-  return row.any_dtypes || (lhs == rhs && (row.input_dtypes & bit_of(lhs)) != 0);
+  if (row.any_dtypes) return true;
+  if ((row.input_dtypes & bit_of(lhs)) == 0 || (row.input_dtypes & bit_of(rhs)) == 0) return false;
+  return lhs == rhs || (is_fp8(lhs) && is_fp8(rhs));
 }
 
 }  // namespace raggedgemm

@@ -72,6 +72,8 @@ struct TmaWgmma {
       3 * start_registers - consumers * consumer_registers;
   using Sum = typename TypesType::compute;
   static constexpr DType dtype = dtype_of<Input>;
+  static constexpr DType m_dtype = swapped ? dtype_of<typename TypesType::rhs> : dtype;
+  static constexpr DType n_dtype = swapped ? dtype : dtype_of<typename TypesType::rhs>;
   // The tensor cores add products of 8-bit floats with some 14 bits: the sums of one step only, and
   // f32 adds those.
   static constexpr bool adds_steps = sizeof(Input) == 1 && std::is_same_v<Sum, float>;
@@ -105,8 +107,11 @@ struct TmaWgmma {
   static constexpr bool defers =
       !ping_pong && !adds_steps && atoms == 1 && Store::defers && n_side == 256;
 
-  static_assert(std::is_same_v<typename TypesType::rhs, Input> && sizeof(Input) <= 4 &&
-                    dtype != DType::s32 && dtype != DType::e4m3fnuz && dtype != DType::e5m2fnuz,
+  static_assert(std::is_same_v<typename TypesType::rhs, Input> ||
+                    (is_fp8(m_dtype) && is_fp8(n_dtype)),
+                "lhs and rhs must be of one dtype, or two of 8-bit floats, for tma_wgmma");
+  static_assert(sizeof(Input) <= 4 && dtype != DType::s32 && dtype != DType::e4m3fnuz &&
+                    dtype != DType::e5m2fnuz,
                 "ConfigRow.input_dtypes must be bf16, f16, f32, s8, e4m3fn or e5m2 for tma_wgmma");
   static_assert(tile.lanes == (consumers + 1) * group_lanes,
                 "TileConfig.lanes must be 384 for tma_wgmma: a producer and two consumer groups");

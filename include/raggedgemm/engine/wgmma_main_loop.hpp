@@ -163,12 +163,13 @@ struct WgmmaMainLoop {
     RG_UNROLL
     for (index_t k = 0; k < Steps; ++k) RG_UNROLL
     for (index_t i = 0; i < atoms; ++i)
-      arch::sm90::multiply<Cols, Engine::dtype, Engine::m_major, Engine::n_major>(
-          acc[i],
-          m_at + static_cast<std::uint64_t>(i) * atom_step +
-              static_cast<std::uint64_t>(k) * OperandMapping::depth_step(Engine::m_major),
-          n_at + static_cast<std::uint64_t>(k) * OperandMapping::depth_step(Engine::n_major),
-          accumulate || k > 0);
+      arch::sm90::
+          multiply<Cols, Engine::m_dtype, Engine::n_dtype, Engine::m_major, Engine::n_major>(
+              acc[i],
+              m_at + static_cast<std::uint64_t>(i) * atom_step +
+                  static_cast<std::uint64_t>(k) * OperandMapping::depth_step(Engine::m_major),
+              n_at + static_cast<std::uint64_t>(k) * OperandMapping::depth_step(Engine::n_major),
+              accumulate || k > 0);
     arch::sm90::multiply_commit();
   }
 

@@ -63,4 +63,10 @@ constexpr bool is_integer(DType dtype) noexcept {
   return dtype == DType::s8 || dtype == DType::s32;
 }
 
+/// Any of the four 8-bit floats.
+constexpr bool is_fp8(DType dtype) noexcept {
+  return dtype == DType::e4m3fn || dtype == DType::e5m2 || dtype == DType::e4m3fnuz ||
+         dtype == DType::e5m2fnuz;
+}
+
 }  // namespace raggedgemm

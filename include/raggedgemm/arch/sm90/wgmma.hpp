@@ -59,32 +59,40 @@ RG_DEVICE RG_FORCE_INLINE void multiply_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Open) : "memory");
 }
 
-/// The instruction's depth and types for an input type: f32 is multiplied as tf32, s8 into s32.
-template <DType T>
+/// The instruction's depth and types for those of A and B: f32 is multiplied as tf32, s8 into s32.
+template <DType A, DType B>
 struct MultiplyName;
 template <>
-struct MultiplyName<DType::bf16> {
+struct MultiplyName<DType::bf16, DType::bf16> {
   static constexpr char text[] = "k16.f32.bf16.bf16";
 };
 template <>
-struct MultiplyName<DType::f16> {
+struct MultiplyName<DType::f16, DType::f16> {
   static constexpr char text[] = "k16.f32.f16.f16";
 };
 template <>
-struct MultiplyName<DType::f32> {
+struct MultiplyName<DType::f32, DType::f32> {
   static constexpr char text[] = "k8.f32.tf32.tf32";
 };
 
 template <>
-struct MultiplyName<DType::e4m3fn> {
+struct MultiplyName<DType::e4m3fn, DType::e4m3fn> {
   static constexpr char text[] = "k32.f32.e4m3.e4m3";
 };
 template <>
-struct MultiplyName<DType::e5m2> {
+struct MultiplyName<DType::e5m2, DType::e5m2> {
   static constexpr char text[] = "k32.f32.e5m2.e5m2";
 };
 template <>
-struct MultiplyName<DType::s8> {
+struct MultiplyName<DType::e4m3fn, DType::e5m2> {
+  static constexpr char text[] = "k32.f32.e4m3.e5m2";
+};
+template <>
+struct MultiplyName<DType::e5m2, DType::e4m3fn> {
+  static constexpr char text[] = "k32.f32.e5m2.e4m3";
+};
+template <>
+struct MultiplyName<DType::s8, DType::s8> {
   static constexpr char text[] = "k32.s32.s8.s8";
 };
 
@@ -153,7 +161,7 @@ struct MultiplyOrder<T, A, B, 1, true> {
       "%" #A ", %" #B ", p%" #ORDER ";\n}"                                                          \
       : RG_SM90_OPERANDS_##COLS(REGISTER)                                                           \
       : "l"(a), "l"(b), "r"(static_cast<std::int32_t>(accumulate)),                                 \
-        "C"(MultiplyName<T>::text), "C"(MultiplyOrder<T, MajorA, MajorB>::text))
+        "C"(MultiplyName<TypeA, TypeB>::text), "C"(MultiplyOrder<TypeA, MajorA, MajorB>::text))
 #define RG_SM90_MULTIPLY(...)                                                                       \
   if constexpr (std::is_same_v<Accumulator, std::int32_t>)                                          \
     RG_SM90_MULTIPLY_INTO("+r", __VA_ARGS__);                                                       \
@@ -164,7 +172,13 @@ struct MultiplyOrder<T, A, B, 1, true> {
 /// acc[64, Cols] = A[64, k] · B[k, Cols] (+ acc if `accumulate`) for a depth of 32 bytes, in the
 /// accumulator's first Cols / 2 registers. `a` and `b` are descriptors. Asynchronous: acc is not to
 /// be touched before multiply_wait.
-template <index_t Cols, DType T, Major MajorA, Major MajorB, class Accumulator, int Length>
+template <index_t Cols,
+          DType TypeA,
+          DType TypeB,
+          Major MajorA,
+          Major MajorB,
+          class Accumulator,
+          int Length>
 RG_DEVICE RG_FORCE_INLINE void multiply(Accumulator (&acc)[Length],
                                         std::uint64_t a,
                                         std::uint64_t b,
