@@ -66,6 +66,7 @@ VENDOR_IF_EXCEPTIONS = {
     "engine/lhs_gather.hpp": "a part of Hopper's engine",
     "engine/wgmma_main_loop.hpp": "a part of Hopper's engine",
     "engine/mfma.hpp": "CDNA's own engine is device code",
+    "engine/mfma_block.hpp": "a part of CDNA's engine",
     "engine/mma_sync.hpp": "Ampere's own engine is device code",
 }
 VENDOR = re.compile(

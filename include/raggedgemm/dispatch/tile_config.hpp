@@ -43,6 +43,7 @@ struct TileConfig {
   Arch arch = Arch::host;  ///< mfma: the one that the kernel is compiled for; the row's (tile_of)
   bool direct = false;     ///< mfma: loads write shared memory without passing registers (gfx950)
   bool tf32 = false;       ///< mfma: rounds f32 operands to tf32; the row's (tile_of)
+  bool ping_pong = false;  ///< mfma: two groups of waves take turns, one in memory, one multiplying
 
   constexpr bool operator==(const TileConfig&) const = default;
 };
