@@ -71,7 +71,7 @@ struct Mfma {
                           AFeed,
                           BFeed,
                           WaveGrid<tile.block_m, tile.block_n, lanes, Slice::Map::outer>,
-                          tile>;
+                          Config>;
   static_assert(tile.block_k == AFeed::Image::depth,
                 "TileConfig.block_k must be the depth of the shared image: 128 bytes");
 

@@ -8,7 +8,6 @@
 #include "raggedgemm/arch/cdna/feed.hpp"
 #include "raggedgemm/arch/cdna/wave.hpp"
 #include "raggedgemm/base/chunk.hpp"
-#include "raggedgemm/dispatch/tile_config.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
@@ -40,14 +39,15 @@ struct WaveGrid {
 /// the loads of the one after are in flight. With one stage of shared memory a barrier says that a
 /// step's images may be overwritten, with two the next step is written beside them. With direct
 /// feeds nothing passes registers: the loads of the next step write the other stage. Cost: shared
-/// memory for `Tile.stages` steps of both operands.
+/// memory for `TileConfig.stages` steps of both operands.
 ///
 /// Two schedules. Interleaved: every wave spreads its reads, writes and loads between its matrix
-/// instructions. Ping-pong (`Tile.ping_pong`): of the two waves of a SIMD one has a memory phase
-/// while the other has a matrix phase; barriers change their places.
-template <class Slice, class Compute, class AFeed, class BFeed, class Grid, TileConfig Tile>
+/// instructions. Ping-pong (`TileConfig.ping_pong`): of the two waves of a SIMD one has a memory
+/// phase while the other has a matrix phase; barriers change their places.
+template <class Slice, class Compute, class AFeed, class BFeed, class Grid, class Config>
 class MfmaBlock {
-  static constexpr index_t Stages = Tile.stages;
+  static constexpr index_t stages = Config::value.stages;
+  static constexpr bool ping_pong = Config::value.ping_pong;
 
  public:
   using AImage = typename AFeed::Image;
@@ -59,10 +59,10 @@ class MfmaBlock {
   using SharedByte = arch::cdna::SharedByte;
   static constexpr bool direct = AFeed::direct;
   static constexpr index_t stage_bytes = AImage::bytes + BImage::bytes;
-  static constexpr std::size_t shared_bytes = Stages * stage_bytes;
-  static_assert(Stages == 1 || (Stages == 2 && (stage_bytes & (stage_bytes - 1)) == 0),
+  static constexpr std::size_t shared_bytes = stages * stage_bytes;
+  static_assert(stages == 1 || (stages == 2 && (stage_bytes & (stage_bytes - 1)) == 0),
                 "TileConfig.stages must be 1 for mfma, or 2 with images of 2^x bytes");
-  static_assert(AFeed::direct == BFeed::direct && (!direct || Stages == 2),
+  static_assert(AFeed::direct == BFeed::direct && (!direct || stages == 2),
                 "TileConfig.stages must be 2 with TileConfig.direct");
 
   RG_DEVICE explicit MfmaBlock(unsigned char* shared)
@@ -85,13 +85,13 @@ class MfmaBlock {
   RG_DEVICE RG_FORCE_INLINE void multiply(const arch::cdna::FeedWindow& a,
                                           const arch::cdna::FeedWindow& b,
                                           offset_t depth) {
-    if constexpr (Tile.ping_pong) return multiply_ping_pong(a, b, depth);
+    if constexpr (ping_pong) return multiply_ping_pong(a, b, depth);
     fill(a, b);
     pin();
     do {
       arch::cdna::unrolled<slices - 1>([&](auto slice) { multiply_slice(slice); });
       // All waves hold their last fragments of this step: its images may be overwritten.
-      if constexpr (Stages == 1) arch::cdna::shared_memory_barrier();
+      if constexpr (stages == 1) arch::cdna::shared_memory_barrier();
       finish_step();
       pin();
     } while ((depth -= block_k) > 0);
@@ -136,7 +136,7 @@ class MfmaBlock {
   /// overwritten when the last slice begins.
   static constexpr bool a_in_place = SliceMap::chunks > 1 || sizeof(Compute) == 8;
   static constexpr index_t a_ring = !a_in_place   ? 2 * Grid::row_tiles
-                                    : Stages == 2 ? Grid::row_tiles / 2
+                                    : stages == 2 ? Grid::row_tiles / 2
                                                   : Grid::row_tiles;
   /// Reads of shared memory that make a fragment.
   template <class Image>
@@ -158,7 +158,7 @@ class MfmaBlock {
   static constexpr bool pinned =
       Grid::row_tiles * Grid::col_tiles * ResultMap::result_elems * sizeof(Compute) >= 256 * 4;
   /// Writes beside the last slice but one: with two stages nothing has to be waited for.
-  static constexpr index_t early_writes = Stages == 2 ? writes / 2 : 0;
+  static constexpr index_t early_writes = stages == 2 ? writes / 2 : 0;
 
   /// acc += A·B in memory and matrix phases. Of the waves of a SIMD, 4 apart, the second is one
   /// phase behind: phases lie between barriers, so while one wave multiplies, the other reads its
@@ -171,7 +171,7 @@ class MfmaBlock {
                                                     const arch::cdna::FeedWindow& b,
                                                     offset_t depth) {
     static_assert(
-        !Tile.ping_pong || (Grid::waves == 8 && !a_in_place && direct == (Stages == 2)),
+        !ping_pong || (Grid::waves == 8 && !a_in_place && direct == (stages == 2)),
         "TileConfig.ping_pong needs 512 lanes, 16-bit operands, and 2 stages if direct, else 1");
     const bool second = Wave::index() >= Grid::waves / 2;
     fill_images(a, b);
@@ -185,10 +185,10 @@ class MfmaBlock {
         if constexpr (slice == 0) load_step();
         if constexpr (direct && last) arch::cdna::wait_for_loads<0>();
         end_phase();
-        multiply_slices<slice, last && Stages == 1 ? 1 : 2>();
+        multiply_slices<slice, last && stages == 1 ? 1 : 2>();
         end_phase();
       });
-      if constexpr (Stages == 1) {
+      if constexpr (stages == 1) {
         write_step();
         end_phase();
         multiply_slices<slices - 1, 1>();
@@ -272,8 +272,8 @@ class MfmaBlock {
       write_step();
     }
     switch_written();
-    if constexpr (!Tile.ping_pong) load_early();
-    if constexpr (direct) arch::cdna::wait_for_loads<Tile.ping_pong ? 0 : early_loads>();
+    if constexpr (!ping_pong) load_early();
+    if constexpr (direct) arch::cdna::wait_for_loads<ping_pong ? 0 : early_loads>();
     arch::cdna::shared_memory_barrier();  // the images of step 0 are whole
     switch_read();
   }
@@ -334,13 +334,13 @@ class MfmaBlock {
 
   /// With two stages: the next write, or read, is of the other one.
   RG_DEVICE RG_FORCE_INLINE void switch_written() {
-    if constexpr (Stages == 2) {
+    if constexpr (stages == 2) {
       a_feed_.switch_image(stage_bytes);
       b_feed_.switch_image(stage_bytes);
     }
   }
   RG_DEVICE RG_FORCE_INLINE void switch_read() {
-    if constexpr (Stages == 2) {
+    if constexpr (stages == 2) {
       a_from_ = arch::cdna::flip(a_from_, stage_bytes);
       b_from_ = arch::cdna::flip(b_from_, stage_bytes);
     }
@@ -368,12 +368,13 @@ class MfmaBlock {
 
   RG_DEVICE RG_FORCE_INLINE void clip_step() {
     const index_t depth = min_of(a_feed_.staged_depth(), b_feed_.staged_depth());
-    if (depth >= block_k) return;
-    constexpr index_t chunks = 128 / AImage::chunk_bytes;  // of a row where the depth is contiguous
-    const arch::cdna::Dwords4 mask = arch::cdna::valid_elements<AImage::elem_bytes>(
-        depth - arch::cdna::block_lane() % chunks * AImage::chunk_elems);
-    a_feed_.clip(mask);
-    b_feed_.clip(mask);
+    if (depth < block_k) [[unlikely]] {                      // the code goes behind the loop
+      constexpr index_t chunks = 128 / AImage::chunk_bytes;  // along the depth
+      const arch::cdna::Dwords4 mask = arch::cdna::valid_elements<AImage::elem_bytes>(
+          depth - arch::cdna::block_lane() % chunks * AImage::chunk_elems);
+      a_feed_.clip(mask);
+      b_feed_.clip(mask);
+    }
   }
 
   template <index_t Load>
