@@ -205,7 +205,7 @@ class MfmaBlock {
   /// The other group's phase ends, too.
   static RG_DEVICE RG_FORCE_INLINE void end_phase() {
     arch::cdna::keep_order();
-    arch::cdna::shared_memory_barrier();
+    arch::cdna::phase_barrier();
     arch::cdna::keep_order();
   }
 

@@ -20,6 +20,16 @@ RG_DEVICE RG_FORCE_INLINE void shared_memory_barrier() {
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
 }
 
+/// The same, but for the compiler (clang 22), which before shared_memory_barrier() waits for loads
+/// that write shared memory, too: here they stay in flight. Source: AMD CDNA3 ISA, 4.4 (s_waitcnt
+/// of lgkmcnt alone).
+RG_DEVICE RG_FORCE_INLINE void phase_barrier() {
+  asm volatile("" ::: "memory");
+  __builtin_amdgcn_s_waitcnt(15 | 3 << 14 | 7 << 4 | 0 << 8);
+  __builtin_amdgcn_s_barrier();
+  asm volatile("" ::: "memory");
+}
+
 /// Waits until all loads of this wave but the last `Loads` have arrived: those that write shared
 /// memory themselves, the compiler does not wait for. Source: AMD CDNA3 ISA, 4.4 (s_waitcnt; its
 /// other counters at their ends: no wait).
