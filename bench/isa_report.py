@@ -14,8 +14,10 @@ loop the clocks that each part of a compute unit is busy:
   lds      bytes through LDS over its width
   global   bytes through the vector memory path over its width
   phases   where one block has a compute unit to itself: the sum, over what lies between two
-           barriers, of the busiest of the above, because nothing passes a barrier
-  wave     one wave alone, by llvm-mca's model of latencies and dependencies (memory at once)
+           barriers, of the busiest of the above, because nothing passes a barrier; of ping_pong
+           kernels half of the waves are one phase behind
+  wave     one wave alone, by llvm-mca's model of latencies and dependencies (memory at once); of
+           ping_pong kernels, phase by phase, a part of "phases"
   bound    mfma over the largest of these: no launch can reach a larger share of the matrix peak
 
 What the model leaves out lowers the share further: memory latencies, LDS bank conflicts (the
@@ -125,9 +127,9 @@ def clocks(loop, target, waves):
     }
 
 
-def phase_clocks(loop, target, waves):
-    """The sum over the phases between barriers of the clocks of the busiest part. The loop is a
-    ring: what comes after its last barrier and before its first one is one phase."""
+def phases_of(loop):
+    """The instructions between barriers. The loop is a ring: what comes after its last barrier and
+    before its first one is one phase."""
     phases = [[]]
     for line in loop:
         if line.startswith("s_barrier"):
@@ -136,7 +138,26 @@ def phase_clocks(loop, target, waves):
             phases[-1].append(line)
     if len(phases) > 1:
         phases[0] = phases.pop() + phases[0]
-    return sum(max(clocks(phase, target, waves).values()) for phase in phases)
+    return phases
+
+
+def phase_clocks(loop, target, waves):
+    """The sum over the phases of the clocks of the busiest part."""
+    return sum(max(clocks(phase, target, waves).values()) for phase in phases_of(loop))
+
+
+def ping_pong_clocks(loop, target, waves):
+    """The same where half of the waves are one phase behind: what both groups need of a part adds
+    up, but each wave issues for itself. Phases are also as long as the longer of the two waves takes
+    alone."""
+    phases = phases_of(loop)
+    total = 0
+    for phase, behind in zip(phases, phases[-1:] + phases[:-1]):
+        one, other = clocks(phase, target, waves // 2), clocks(behind, target, waves // 2)
+        together = [one[p] + other[p] for p in one if p != "issue"]
+        alone = [wave_clocks(x, target) or 0 for x in (phase, behind)]
+        total += max(together + [one["issue"], other["issue"]] + alone)
+    return total
 
 
 def wave_clocks(loop, target):
@@ -191,9 +212,12 @@ def report(path, rows):
                "waves_simd": blocks * block_waves / SIMDS}
         if loop:
             parts = clocks(loop, target, blocks * block_waves)
-            if blocks == 1:
+            ping_pong = "ping_pong" in names[name].split()
+            if ping_pong:
+                parts["phases"] = ping_pong_clocks(loop, target, block_waves)
+            elif blocks == 1:
                 parts["phases"] = phase_clocks(loop, target, block_waves)
-            alone = wave_clocks(loop, target)
+            alone = None if ping_pong else wave_clocks(loop, target)
             if alone is not None:
                 parts["wave"] = alone
             row.update({part: round(value) for part, value in parts.items()})

@@ -295,16 +295,17 @@ std::string check(rg::index_t row_index,
   return std::to_string(wrong) + " wrong; " + first;
 }
 
-/// Cases that visit every edge of a tile of `block` rows and columns.
-std::vector<Case> cases(rg::Variant variant, int block) {
+/// Cases that visit every edge of a tile of `block` rows and `block_cols` columns.
+std::vector<Case> cases(rg::Variant variant, int block, int block_cols) {
   const offset_t b = block;
+  const offset_t past_cols = offset_t{block_cols} + 8;
   using rg::Tail;
   if (variant == rg::Variant::non_contracting)
     return {
         {"every row count round an edge",
          1 + 2 + 31 + 33 + (b - 1) + b + (b + 1) + 5,
          72,
-         b + 8,
+         past_cols,
          8,
          {1, 2, 0, 31, 33, block - 1, block, block + 1}},
         {"one step", 40, 64, 64, 2, {17, 23}},
@@ -322,7 +323,7 @@ std::vector<Case> cases(rg::Variant variant, int block) {
     };
   if (variant == rg::Variant::contracting)
     return {
-        {"every edge of both extents", b + 1, 70, b + 8, 2, {33, 37}},
+        {"every edge of both extents", b + 1, 70, past_cols, 2, {33, 37}},
         {"empty, negative, short and long groups", 24, 300, 40, 7, {1, 0, 63, -4, 64, 65, 100}},
         {"NaN in a neighbouring group", 40, 96, 24, 4, {5, 33, 31, 20}, 0, Tail::zero, 1, 0, 1},
         {"k 13, n 13, padded", 13, 37, 13, 2, {20, 12}, 8},
@@ -332,7 +333,7 @@ std::vector<Case> cases(rg::Variant variant, int block) {
         {"three steps", 72, 130, 72, 1, {129}},
     };
   return {
-      {"every batch live", 33, 72, b + 8, 2, {}},
+      {"every batch live", 33, 72, past_cols, 2, {}},
       {"rows past a block", b + 1, 64, 40, 2, {1, 1}},
       {"dead batches hold NaN", 17, 40, 24, 4, {1, -1, 1}},
       {"dead batches kept", 17, 40, 24, 3, {2}, 0, Tail::keep},
@@ -382,7 +383,7 @@ void check_row(rg::Arch arch, const Effort& effort) {
     set.platform = rg::Platform::hip;
     set.device = &rg::runtime::gpu::device;
     std::size_t taken = 0;
-    for (const Case& c : cases(V, row.config.block_m)) {
+    for (const Case& c : cases(V, row.config.block_m, row.config.block_n)) {
       if (taken++ == effort.cases_at_most) break;
       const std::string title = std::string(row.name) + " " + name_of(V) + " " +
                                 name_of(rg::dtype_of<In>) + "->" + name_of(rg::dtype_of<Out>) +

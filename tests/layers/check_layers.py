@@ -70,6 +70,7 @@ VENDOR_IF_EXCEPTIONS = {
     "engine/wgmma_main_loop.hpp": "a part of Hopper's engine",
     "engine/sum_parts.hpp": "a kernel of GPUs only",
     "engine/mfma.hpp": "CDNA's own engine is device code",
+    "engine/mfma_block.hpp": "a part of CDNA's engine",
     "engine/mma_sync.hpp": "Ampere's own engine is device code",
 }
 VENDOR = re.compile(

@@ -6,42 +6,10 @@
 #include <array>
 #include <cstdint>
 
-#include "raggedgemm/dispatch/tile_config.hpp"
+#include "raggedgemm/dispatch/config_row.hpp"
 #include "raggedgemm/platform/arch.hpp"
 
 namespace raggedgemm {
-
-/// One row. Selection takes the first row, in table order, whose conditions all hold.
-struct ConfigRow {
-  const char* name;
-  Arch arch;                      ///< what the kernel needs of the device
-  std::uint32_t input_dtypes;     ///< bit set of DType: lhs and rhs, equal or two of fp8 …
-  bool any_dtypes;                ///< … unless this says that every combination works
-  std::uint32_t variants;         ///< bit set of Variant
-  offset_t mean_extent_at_least;  ///< bucket of the mean rows (or depth) of a group
-  offset_t mean_extent_at_most;
-  TileConfig config;
-  std::int32_t alignment_bytes;  ///< of operand pointers and of every stride that is not 1
-  bool core;                     ///< instantiated in header-only use, too
-  bool fast;                     ///< runs at the hardware's matrix rate (the host's vector rate)
-  const char* provenance;        ///< the benchmark behind the row, "isa-model" or "untuned"
-  bool tf32 = false;             ///< rounds f32 operands to tf32: for Options::allow_tf32
-  bool half_out = false;         ///< chosen for 16-bit outputs only
-  bool gathers = false;          ///< chosen for gathered lhs only
-};
-
-constexpr std::uint32_t bit_of(DType dtype) { return 1U << static_cast<std::uint32_t>(dtype); }
-constexpr std::uint32_t bit_of(Variant v) { return 1U << static_cast<std::uint32_t>(v); }
-
-inline constexpr std::uint32_t all_variants = 7;
-inline constexpr std::uint32_t rows_ragged_or_batch =
-    bit_of(Variant::non_contracting) | bit_of(Variant::batch);
-inline constexpr std::uint32_t half_floats = bit_of(DType::bf16) | bit_of(DType::f16);
-inline constexpr std::uint32_t gfx942_bytes =
-    bit_of(DType::e4m3fnuz) | bit_of(DType::e5m2fnuz) | bit_of(DType::s8);
-inline constexpr std::uint32_t gfx950_bytes =
-    bit_of(DType::e4m3fn) | bit_of(DType::e5m2) | bit_of(DType::s8);
-inline constexpr offset_t any_extent = offset_t{1} << 40;
 
 // clang-format off
 inline constexpr std::array config_table{
@@ -158,11 +126,25 @@ inline constexpr std::array config_table{
               {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
                .layout = Layout::tn, .supergroup = 8, .splits = true},
               16, false, true, "untuned"},
-    // 256 x 256 for groups that fill it, two blocks of 128 x 128 a multiprocessor below.
+    // 256 x 256 for groups that fill it, two blocks of 128 x 128 a multiprocessor below, for
+    // groups of few rows three or more of 32 x 128, whose loads of weights overlap. By bench/isa_report.py
+    // the schedule of eight waves that interleave everything has the highest bound: its rows go first.
     ConfigRow{"mfma_nn_256x256x64", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 129, any_extent,
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .lanes = 512,
                .layout = Layout::nn, .supergroup = 4},
               16, true, true, "isa-model"},
+    ConfigRow{"mfma_nn_256x256x64_ping_pong", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 129, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .lanes = 512,
+               .layout = Layout::nn, .supergroup = 4, .ping_pong = true},
+              16, false, true, "isa-model"},
+    ConfigRow{"mfma_nn_256x256x64_4_waves", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 129, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 4},
+              16, false, true, "isa-model"},
+    ConfigRow{"mfma_nn_32x128x64", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 0, 32,
+              {.engine = EngineId::mfma, .block_m = 32, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 8},
+              16, true, true, "untuned"},
     ConfigRow{"mfma_nn_128x128x64", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 0, 128,
               {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
                .layout = Layout::nn, .supergroup = 8},
@@ -171,6 +153,18 @@ inline constexpr std::array config_table{
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .lanes = 512,
                .layout = Layout::nt, .supergroup = 4},
               16, true, true, "isa-model"},
+    ConfigRow{"mfma_nt_256x256x64_ping_pong", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 129, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .lanes = 512,
+               .layout = Layout::nt, .supergroup = 4, .ping_pong = true},
+              16, false, true, "isa-model"},
+    ConfigRow{"mfma_nt_256x256x64_4_waves", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 129, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 4},
+              16, false, true, "isa-model"},
+    ConfigRow{"mfma_nt_32x128x64", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 0, 32,
+              {.engine = EngineId::mfma, .block_m = 32, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 8},
+              16, true, true, "untuned"},
     ConfigRow{"mfma_nt_128x128x64", Arch::gfx942, half_floats, false, rows_ragged_or_batch, 0, 128,
               {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
                .layout = Layout::nt, .supergroup = 8},
@@ -191,6 +185,18 @@ inline constexpr std::array config_table{
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 512,
                .layout = Layout::nn, .supergroup = 4, .direct = true},
               16, true, true, "untuned"},
+    ConfigRow{"mfma_nn_256x256x64_ping_pong", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 129, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 512,
+               .layout = Layout::nn, .supergroup = 4, .direct = true, .ping_pong = true},
+              16, false, true, "isa-model"},
+    ConfigRow{"mfma_nn_256x256x64_4_waves", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 129, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 4, .direct = true},
+              16, false, true, "isa-model"},
+    ConfigRow{"mfma_nn_32x128x64", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 0, 32,
+              {.engine = EngineId::mfma, .block_m = 32, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::nn, .supergroup = 8},
+              16, true, true, "untuned"},
     ConfigRow{"mfma_nn_128x128x64", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 0, 128,
               {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,
                .layout = Layout::nn, .supergroup = 8},
@@ -198,6 +204,18 @@ inline constexpr std::array config_table{
     ConfigRow{"mfma_nt_256x256x64", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 129, any_extent,
               {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 512,
                .layout = Layout::nt, .supergroup = 4, .direct = true},
+              16, true, true, "untuned"},
+    ConfigRow{"mfma_nt_256x256x64_ping_pong", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 129, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 512,
+               .layout = Layout::nt, .supergroup = 4, .direct = true, .ping_pong = true},
+              16, false, true, "isa-model"},
+    ConfigRow{"mfma_nt_256x256x64_4_waves", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 129, any_extent,
+              {.engine = EngineId::mfma, .block_m = 256, .block_n = 256, .block_k = 64, .stages = 2, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 4, .direct = true},
+              16, false, true, "isa-model"},
+    ConfigRow{"mfma_nt_32x128x64", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 0, 32,
+              {.engine = EngineId::mfma, .block_m = 32, .block_n = 128, .block_k = 64, .lanes = 256,
+               .layout = Layout::nt, .supergroup = 8},
               16, true, true, "untuned"},
     ConfigRow{"mfma_nt_128x128x64", Arch::gfx950, half_floats, false, rows_ragged_or_batch, 0, 128,
               {.engine = EngineId::mfma, .block_m = 128, .block_n = 128, .block_k = 64, .lanes = 256,

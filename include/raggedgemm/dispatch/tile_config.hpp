@@ -44,6 +44,7 @@ struct TileConfig {
   bool direct = false;     ///< mfma: loads write shared memory without passing registers (gfx950)
   bool tf32 = false;       ///< mfma: rounds f32 operands to tf32; the row's (tile_of)
   bool splits = false;     ///< cuts the depth into parts; their sums go through the workspace
+  bool ping_pong = false;  ///< mfma: two groups of waves take turns, one in memory, one multiplying
 
   constexpr bool operator==(const TileConfig&) const = default;
 };

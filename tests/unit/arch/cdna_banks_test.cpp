@@ -88,17 +88,26 @@ double slowdown(const Access& access, const AddressOfLane& address_bytes, index_
   return static_cast<double>(clocks) / static_cast<double>(ideal);
 }
 
+/// Writes of an operand whose depth is contiguous.
 template <index_t ElemBytes, index_t Outer, index_t Lanes>
-void check_writes() {
+void check_depth_major_writes() {
   using Image = arch::cdna::SharedImage<ElemBytes, Outer>;
   using DepthMajor = arch::cdna::DepthMajorMap<ElemBytes, Outer, Lanes>;
-  using OuterMajor = arch::cdna::OuterMajorMap<ElemBytes, Outer, Lanes>;
-  for (index_t wave = 0; wave < Lanes / 64; ++wave) {
+  for (index_t wave = 0; wave < Lanes / 64; ++wave)
     for (index_t load = 0; load < DepthMajor::loads; ++load)
       CHECK(slowdown(write(), [&](index_t lane) {
               const index_t l = wave * 64 + lane;
               return Image::offset_bytes(DepthMajor::row(l, load), DepthMajor::chunk(l));
             }) == 1.0);
+}
+
+/// Writes of operands of either order.
+template <index_t ElemBytes, index_t Outer, index_t Lanes>
+void check_writes() {
+  using Image = arch::cdna::SharedImage<ElemBytes, Outer>;
+  using OuterMajor = arch::cdna::OuterMajorMap<ElemBytes, Outer, Lanes>;
+  check_depth_major_writes<ElemBytes, Outer, Lanes>();
+  for (index_t wave = 0; wave < Lanes / 64; ++wave) {
     for (index_t unit = 0; unit < OuterMajor::units; ++unit)
       for (index_t column = 0; column < OuterMajor::unit_outer; ++column)
         CHECK(slowdown(write(), [&](index_t lane) {
@@ -134,7 +143,9 @@ void check_reads() {
 TEST_CASE("no write of the CDNA feeds has bank conflicts", "[arch][host]") {
   SECTION("8 bits, 256 outer indices, 512 lanes") { check_writes<1, 256, 512>(); }
   SECTION("16 bits, 256 outer indices, 512 lanes") { check_writes<2, 256, 512>(); }
+  SECTION("16 bits, 256 outer indices, 256 lanes") { check_writes<2, 256, 256>(); }
   SECTION("16 bits, 128 outer indices, 256 lanes") { check_writes<2, 128, 256>(); }
+  SECTION("16 bits, 32 rows, 256 lanes") { check_depth_major_writes<2, 32, 256>(); }
   SECTION("32 bits, 256 outer indices, 512 lanes") { check_writes<4, 256, 512>(); }
   SECTION("32 bits, 128 outer indices, 256 lanes") { check_writes<4, 128, 256>(); }
   SECTION("64 bits, 128 outer indices, 256 lanes") { check_writes<8, 128, 256>(); }

@@ -137,7 +137,7 @@ void check_instruction() {
 }
 
 template <index_t ElemBytes, index_t Outer, index_t Lanes>
-void check_feed_maps() {
+void check_depth_major_map() {
   using Image = arch::cdna::SharedImage<ElemBytes, Outer>;
   using DepthMajor = arch::cdna::DepthMajorMap<ElemBytes, Outer, Lanes>;
   CHECK(is_bijection(Lanes * DepthMajor::loads, [](index_t i) {
@@ -150,7 +150,12 @@ void check_feed_maps() {
       CHECK(Image::offset_bytes(DepthMajor::row(lane, load), DepthMajor::chunk(lane)) ==
             Image::offset_bytes(DepthMajor::row(lane, 0), DepthMajor::chunk(lane)) +
                 load * DepthMajor::row_step * Image::row_bytes);
+}
 
+template <index_t ElemBytes, index_t Outer, index_t Lanes>
+void check_feed_maps() {
+  check_depth_major_map<ElemBytes, Outer, Lanes>();
+  using Image = arch::cdna::SharedImage<ElemBytes, Outer>;
   using OuterMajor = arch::cdna::OuterMajorMap<ElemBytes, Outer, Lanes>;
   CHECK(is_bijection(Lanes * OuterMajor::units * OuterMajor::unit_outer, [](index_t i) {
     const index_t lane = i % Lanes;
@@ -171,13 +176,13 @@ void check_feed_maps() {
 }
 
 /// Loads to shared memory fill an image: the lane at a place asks for the chunk that belongs there,
-/// and for the same one in each of its loads.
+/// and for the same one in each of its loads, or in each `chunk_loads`th.
 template <class Image, index_t Lanes>
 void check_direct_map() {
   using Map = arch::cdna::DirectMap<Image, Lanes>;
   for (index_t lane = 0; lane < Lanes; ++lane)
     for (index_t load = 0; load < Map::loads; ++load)
-      CHECK(Image::offset_bytes(Map::line(lane, load), Map::chunk(lane)) ==
+      CHECK(Image::offset_bytes(Map::line(lane, load), Map::chunk(lane, load)) ==
             lane * Image::chunk_bytes + load * Map::load_bytes);
 }
 
@@ -192,8 +197,8 @@ void check_transposing_reads() {
     for (index_t outer = 0; outer < Image::outer; ++outer)
       image[static_cast<std::size_t>(Image::offset_bytes(depth, outer / Image::chunk_elems) / 2 +
                                      outer % Image::chunk_elems)] = depth * 256 + outer;
-  for (index_t wave_first = 0; wave_first < Image::outer; wave_first += 64)
-    for (index_t tile = 0; tile < 2; ++tile)
+  for (index_t wave_first = 0; wave_first < Image::outer; wave_first += 128)
+    for (index_t tile = 0; tile < 4; ++tile)
       for (index_t slice = 0; slice < 4; ++slice)
         for (index_t read = 0; read < Read::reads; ++read) {
           // As the engine computes it: the address for the first read, bits flipped, rows added.
@@ -221,6 +226,13 @@ TEST_CASE("loads to shared memory put every chunk at its place", "[arch][host]")
   SECTION("depth contiguous, 16 bits") { check_direct_map<arch::cdna::SharedImage<2, 256>, 512>(); }
   SECTION("depth contiguous, 8 bits") { check_direct_map<arch::cdna::SharedImage<1, 256>, 512>(); }
   SECTION("outer index contiguous") { check_direct_map<arch::cdna::OuterImage<2, 256>, 512>(); }
+  SECTION("depth contiguous, 256 lanes") {
+    check_direct_map<arch::cdna::SharedImage<2, 256>, 256>();
+  }
+  SECTION("outer index contiguous, 256 lanes") {
+    check_direct_map<arch::cdna::OuterImage<2, 256>, 256>();
+    static_assert(arch::cdna::DirectMap<arch::cdna::OuterImage<2, 256>, 256>::chunk_loads == 2);
+  }
 }
 
 TEST_CASE("transposing reads give the fragments of a slice", "[arch][host]") {
@@ -251,7 +263,9 @@ TEST_CASE("maps of gfx950 cover operands and result once, and 64 lanes multiply 
 TEST_CASE("feeds write every chunk of a tile exactly once", "[arch][host]") {
   SECTION("8 bits, 256 outer indices, 512 lanes") { check_feed_maps<1, 256, 512>(); }
   SECTION("16 bits, 256 outer indices, 512 lanes") { check_feed_maps<2, 256, 512>(); }
+  SECTION("16 bits, 256 outer indices, 256 lanes") { check_feed_maps<2, 256, 256>(); }
   SECTION("16 bits, 128 outer indices, 256 lanes") { check_feed_maps<2, 128, 256>(); }
+  SECTION("16 bits, 32 rows, 256 lanes") { check_depth_major_map<2, 32, 256>(); }
   SECTION("32 bits, 128 outer indices, 256 lanes") { check_feed_maps<4, 128, 256>(); }
   SECTION("64 bits, 128 outer indices, 256 lanes") { check_feed_maps<8, 128, 256>(); }
 }
@@ -282,6 +296,14 @@ TEST_CASE("waves of a block share its tile exactly", "[engine][host]") {
   using Small = engine::WaveGrid<128, 128, 256>;
   CHECK(Small::row_tiles == 2);
   CHECK(Small::col_tiles == 2);
+  using FourWaves = engine::WaveGrid<256, 256, 256>;
+  CHECK(FourWaves::row_tiles == 4);
+  CHECK(FourWaves::col_tiles == 4);
+  using FewRows = engine::WaveGrid<32, 128, 256>;
+  CHECK(FewRows::wave_rows == 1);
+  CHECK(FewRows::wave_cols * FewRows::cols == 128);
+  CHECK(FewRows::row_tiles == 1);
+  CHECK(FewRows::col_tiles == 1);
   using Double = engine::WaveGrid<128, 128, 256, 16>;
   CHECK(Double::row_tiles == 4);
   CHECK(Double::col_tiles == 4);

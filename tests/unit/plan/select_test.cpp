@@ -240,6 +240,55 @@ TEST_CASE("CDNA's matrix instructions take the dtypes that the chip has", "[plan
   CHECK(!row_of(gfx950, DType::f32, true).tf32);
 }
 
+TEST_CASE("CDNA's tiles have the rows that groups have", "[plan][host]") {
+  const auto rows = rows_of(Platform::hip, yes);
+  for (const auto device :
+       {fake_device<Platform::hip, Arch::gfx942>, fake_device<Platform::hip, Arch::gfx950>}) {
+    const KernelSet set = set_of(rows, Platform::hip, device);
+    INFO(name_of(device().value().arch));
+    for (const bool transposed : {false, true})
+      for (const DType dtype : {DType::bf16, DType::f16}) {
+        const auto config_for = [&](offset_t mean_rows) {
+          Problem p = dense(mean_rows * 8, 512, 1024, 8);
+          p.lhs_dtype = p.rhs_dtype = p.out_dtype = dtype;
+          if (transposed) p.b = {512 * 1024, 1, 512};
+          const Result<Plan> plan = make_plan(p, {.selection = Selection::require_fast}, set);
+          REQUIRE(plan.ok());
+          return config_row(plan.value().kernel.row).config;
+        };
+        for (const offset_t mean : {1, 32}) CHECK(config_for(mean).block_m == 32);
+        for (const offset_t mean : {33, 128}) CHECK(config_for(mean).block_m == 128);
+        const TileConfig large = config_for(129);
+        CHECK(large.block_m == 256);
+        // The schedule with the highest bound; the others are there to be forced.
+        CHECK(large.lanes == 512);
+        CHECK(!large.ping_pong);
+      }
+  }
+}
+
+TEST_CASE("Both other wave schedules of CDNA can be forced", "[plan][host]") {
+  const auto rows = rows_of(Platform::hip, yes);
+  for (const auto device :
+       {fake_device<Platform::hip, Arch::gfx942>, fake_device<Platform::hip, Arch::gfx950>}) {
+    const KernelSet set = set_of(rows, Platform::hip, device);
+    index_t forced = 0;
+    for (index_t row = 0; row < config_rows; ++row) {
+      const TileConfig& tile = config_row(row).config;
+      const bool four_waves = tile.block_m == 256 && tile.lanes == 256;
+      if (config_row(row).arch != device().value().arch || !(tile.ping_pong || four_waves))
+        continue;
+      Problem p = dense(8192, 512, 1024, 8);
+      if (tile.layout == Layout::nt) p.b = {512 * 1024, 1, 512};
+      const Result<Plan> plan = make_plan(p, {.config_row = row}, set);
+      REQUIRE(plan.ok());
+      CHECK(plan.value().kernel.row == row);
+      ++forced;
+    }
+    CHECK(forced == 4);
+  }
+}
+
 TEST_CASE("explain() says when the copy engine cannot store the output", "[plan][host]") {
   const auto rows = rows_of(Platform::cuda, yes);
   const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>);

@@ -25,19 +25,22 @@ class Buffer {
       : descriptor_(__builtin_amdgcn_make_buffer_rsrc(
             const_cast<void*>(base), 0, static_cast<std::uint32_t>(bytes), 0x00020000)) {}
 
-  /// One, two or four dwords.
-  template <index_t Dwords>
+  /// One, two or four dwords. `Once` hints that nobody reads them again soon. Source: AMD CDNA3
+  /// ISA, 9.1.10 (nt: streaming).
+  template <index_t Dwords, bool Once = false>
   RG_DEVICE DwordVector<Dwords> load(index_t offset_bytes) const {
     static_assert(Dwords == 1 || Dwords == 2 || Dwords == 4, "Dwords must be 1, 2 or 4");
+    constexpr int cache = Once ? 2 : 0;
     if constexpr (Dwords == 4)
       return __builtin_bit_cast(
-          Dwords4, __builtin_amdgcn_raw_buffer_load_b128(descriptor_, offset_bytes, 0, 0));
+          Dwords4, __builtin_amdgcn_raw_buffer_load_b128(descriptor_, offset_bytes, 0, cache));
     else if constexpr (Dwords == 2)
       return __builtin_bit_cast(
-          Dwords2, __builtin_amdgcn_raw_buffer_load_b64(descriptor_, offset_bytes, 0, 0));
+          Dwords2, __builtin_amdgcn_raw_buffer_load_b64(descriptor_, offset_bytes, 0, cache));
     else
       return __builtin_bit_cast(
-          DwordVector<1>, __builtin_amdgcn_raw_buffer_load_b32(descriptor_, offset_bytes, 0, 0));
+          DwordVector<1>,
+          __builtin_amdgcn_raw_buffer_load_b32(descriptor_, offset_bytes, 0, cache));
   }
 
   /// 16 bytes a lane to consecutive places from `to` on, which is the same in all lanes. gfx950

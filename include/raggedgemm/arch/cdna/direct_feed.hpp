@@ -12,8 +12,8 @@ namespace arch::cdna {
 
 /// Which chunk of an operand tile a lane loads: the one whose place in the image is the lane's.
 ///
-/// A load of a wave writes 64 consecutive chunks. From one load of a lane to the next the line
-/// grows by a period of the image's twist, so that the chunk stays.
+/// A load of a wave writes 64 consecutive chunks. From one load of a lane to the next, or to that
+/// `chunk_loads` on, the line grows by a period of the image's twist, so that the chunk stays.
 template <class ImageType, index_t Lanes>
 struct DirectMap {
   using Image = ImageType;
@@ -21,15 +21,17 @@ struct DirectMap {
   static constexpr index_t loads = Image::bytes / (Lanes * Image::chunk_bytes);
   static constexpr index_t load_bytes = Lanes * Image::chunk_bytes;
   static constexpr index_t line_step = Lanes / lane_lines;
-  static_assert(loads * load_bytes == Image::bytes && line_step % Image::period_rows == 0,
+  static constexpr index_t chunk_loads = max_of(1, Image::period_rows / line_step);
+  static_assert(loads * load_bytes == Image::bytes && loads % chunk_loads == 0 &&
+                    chunk_loads * line_step % Image::period_rows == 0,
                 "TileConfig.block_m and block_n must be multiples of what the lanes load at once");
 
   /// Row of the image: outer index, or depth of an OuterImage.
   static RG_HOST_DEVICE constexpr index_t line(index_t lane, index_t load) {
     return lane / lane_lines + load * line_step;
   }
-  static RG_HOST_DEVICE constexpr index_t chunk(index_t lane) {
-    return lane % lane_lines ^ Image::twist(lane / lane_lines);
+  static RG_HOST_DEVICE constexpr index_t chunk(index_t lane, index_t load) {
+    return lane % lane_lines ^ Image::twist(line(lane, load % chunk_loads));
   }
 };
 
@@ -57,7 +59,10 @@ class DirectFeed {
   RG_DEVICE void start(const FeedWindow& window) {
     const index_t lane = block_lane();
     window_ = window;
-    offset_bytes_ = Map::line(lane, 0) * window_.pitch() + Map::chunk(lane) * Image::chunk_bytes;
+    unrolled<Map::chunk_loads>([&](auto load) {
+      offset_bytes_[load] =
+          Map::line(lane, load) * window_.pitch() + Map::chunk(lane, load) * Image::chunk_bytes;
+    });
   }
 
   /// The depth that step 0 has where it is not a whole step, else 0.
@@ -78,8 +83,9 @@ class DirectFeed {
     Dwords4 staged[loads];
     unrolled<loads>([&](auto load) { staged[load] = buffer.load<4>(offset<load>()); });
     if constexpr (Image::depth_contiguous) {
-      const Dwords4 mask = valid_elements<Image::elem_bytes>(tail.template step_depth<Image>() -
-                                                             Map::chunk(lane) * Image::chunk_elems);
+      static_assert(Map::chunk_loads == 1, "one mask is for all loads");
+      const Dwords4 mask = valid_elements<Image::elem_bytes>(
+          tail.template step_depth<Image>() - Map::chunk(lane, 0) * Image::chunk_elems);
       unrolled<loads>([&](auto load) { staged[load] &= mask; });
     }
     unrolled<loads>([&](auto load) {
@@ -97,12 +103,14 @@ class DirectFeed {
 
   /// After the loads of a step: on to the next one.
   RG_DEVICE void advance() {
-    forget(offset_bytes_);
+    unrolled<Map::chunk_loads>([&](auto load) { forget(offset_bytes_[load]); });
     window_.template advance<Image>(Image::depth);
     window_.depth_left -= Image::depth;
   }
 
-  RG_DEVICE void clip() {}
+  // write_tail() has clipped.
+  [[nodiscard]] RG_DEVICE index_t staged_depth() const { return Image::depth; }
+  RG_DEVICE void clip(const Dwords4&) {}
 
   /// On to the image whose addresses differ in `bits`.
   RG_DEVICE void switch_image(index_t bits) { to_ = flip(to_, bits); }
@@ -110,12 +118,13 @@ class DirectFeed {
  private:
   template <index_t Load>
   RG_DEVICE index_t offset() const {
-    return offset_bytes_ + Load * Map::line_step * window_.pitch();
+    constexpr index_t first = Load % Map::chunk_loads;
+    return offset_bytes_[first] + (Load - first) * Map::line_step * window_.pitch();
   }
 
   SharedByte* to_;  // where the wave's first load goes; the same in all its lanes
   FeedWindow window_;
-  index_t offset_bytes_ = 0;
+  index_t offset_bytes_[Map::chunk_loads];
 };
 
 #endif

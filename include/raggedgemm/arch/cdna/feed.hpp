@@ -119,8 +119,8 @@ RG_DEVICE RG_FORCE_INLINE Dwords4 valid_elements(index_t valid) {
   return mask;
 }
 
-/// Depth contiguous: 16-byte loads, written as they are.
-template <index_t ElemBytes, index_t Outer, index_t Lanes>
+/// Depth contiguous: 16-byte loads, written as they are. `Once`: nobody reads them again soon.
+template <index_t ElemBytes, index_t Outer, index_t Lanes, bool Once>
 class DepthMajorFeed {
  public:
   using Map = DepthMajorMap<ElemBytes, Outer, Lanes>;
@@ -144,7 +144,7 @@ class DepthMajorFeed {
 
   template <index_t Load>
   RG_DEVICE void load(const Buffer& buffer) {
-    staged_[Load] = buffer.load<4>(offset_bytes_ + Load * Map::row_step * window_.pitch());
+    staged_[Load] = buffer.load<4, Once>(offset_bytes_ + Load * Map::row_step * window_.pitch());
   }
 
   /// After the loads of a step: on to the next one.
@@ -155,11 +155,12 @@ class DepthMajorFeed {
     window_.depth_left -= Image::depth;
   }
 
-  /// Zeroes what was loaded from past the end of the depth: neighbouring rows, which may hold NaN.
-  RG_DEVICE void clip() {
-    if (staged_depth_ >= Image::depth) return;
-    const Dwords4 mask = valid_elements<Image::elem_bytes>(
-        staged_depth_ - Map::chunk(block_lane()) * Image::chunk_elems);
+  /// Depth of what is in registers. Elements past it are neighbouring rows', which may be NaN: they
+  /// must be clipped.
+  [[nodiscard]] RG_DEVICE index_t staged_depth() const { return staged_depth_; }
+
+  /// Zeroes what `mask` does not have in each chunk.
+  RG_DEVICE void clip(const Dwords4& mask) {
     unrolled<loads>([&](auto load) { staged_[load] &= mask; });
   }
 
@@ -182,7 +183,7 @@ class DepthMajorFeed {
 /// Outer index contiguous: loads along it; neighbours along the depth are packed into dwords on the
 /// way, so that the image is the same as for the other feed. Cost: v_perm instructions, none for
 /// elements of 32 and 64 bits, one a dword for 16 bits, two for 8.
-template <index_t ElemBytes, index_t Outer, index_t Lanes>
+template <index_t ElemBytes, index_t Outer, index_t Lanes, bool Once>
 class OuterMajorFeed {
  public:
   using Map = OuterMajorMap<ElemBytes, Outer, Lanes>;
@@ -211,8 +212,8 @@ class OuterMajorFeed {
 
   template <index_t Load>
   RG_DEVICE void load(const Buffer& buffer) {
-    staged_[Load] = buffer.load<Map::load_dwords>(offset_bytes_[Load / Map::unit_depth] +
-                                                  Load % Map::unit_depth * window_.pitch());
+    staged_[Load] = buffer.load<Map::load_dwords, Once>(offset_bytes_[Load / Map::unit_depth] +
+                                                        Load % Map::unit_depth * window_.pitch());
   }
 
   /// After the loads of a step: on to the next one.
@@ -222,7 +223,9 @@ class OuterMajorFeed {
     window_.depth_left -= Image::depth;
   }
 
-  RG_DEVICE void clip() {}  // the window ends at the depth's end
+  // The window ends at the depth's end: nothing to clip.
+  [[nodiscard]] RG_DEVICE index_t staged_depth() const { return Image::depth; }
+  RG_DEVICE void clip(const Dwords4&) {}
 
   /// The twist is linear: that of outer + column, for an outer index that is a multiple of
   /// unit_outer, is that of outer with the bits of column's twist flipped.

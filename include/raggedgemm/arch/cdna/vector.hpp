@@ -76,6 +76,12 @@ RG_DEVICE RG_FORCE_INLINE void forget(T& value) {
   asm volatile("" : "+v"(value));
 }
 
+/// At this point the value is in accumulator registers. No instruction where it is there anyway.
+template <class T>
+RG_DEVICE RG_FORCE_INLINE void keep_in_accumulators(T& value) {
+  asm volatile("" : "+a"(value));
+}
+
 /// The address with some bits flipped.
 RG_DEVICE RG_FORCE_INLINE SharedByte* flip(SharedByte* address, index_t bits) {
   return reinterpret_cast<SharedByte*>(reinterpret_cast<std::uintptr_t>(address) ^

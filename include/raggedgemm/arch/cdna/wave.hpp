@@ -28,6 +28,22 @@ RG_DEVICE RG_FORCE_INLINE index_t block_lane() {
   return lane;
 }
 
+/// A value that is the same in all lanes, in scalar registers.
+template <class T>
+RG_DEVICE RG_FORCE_INLINE T uniform(T value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "T must have 4 or 8 bytes");
+  if constexpr (sizeof(T) == 4) {
+    return __builtin_bit_cast(
+        T, __builtin_amdgcn_readfirstlane(__builtin_bit_cast(std::int32_t, value)));
+  } else {
+    using Halves = std::int32_t __attribute__((ext_vector_type(2)));
+    const Halves halves = __builtin_bit_cast(Halves, value);
+    return __builtin_bit_cast(T,
+                              Halves{__builtin_amdgcn_readfirstlane(halves[0]),
+                                     __builtin_amdgcn_readfirstlane(halves[1])});
+  }
+}
+
 struct Wave {
   static constexpr index_t lanes = wave_lanes;
 
