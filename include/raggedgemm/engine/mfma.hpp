@@ -21,20 +21,20 @@ namespace engine {
 /// Computes output tiles with matrix instructions: blocks stay resident and take every gridDim-th
 /// tile.
 ///
-/// Requires: lhs and rhs of one dtype that the chip multiplies (arch/gfx…/matrix.hpp) in the layout
-/// of the config; base pointers and pitches multiples of 16 bytes (so is the begin of each tile:
-/// the dimension that is contiguous is not the ragged one); rows apart and near. Selection checks
-/// all of it (arch/cdna/window_limits.hpp). The kernel's first parameter is the Arguments.
-/// Guarantees: what lies outside the work's rows, columns and depth takes part in nothing that is
-/// stored, NaN in it included; no 16-byte unit behind the last valid element is read. Sums run in
-/// the same order whatever the tile, so results are bitwise repeatable. Cost: shared_bytes of
-/// shared memory; one launch.
+/// Requires: lhs and rhs of one dtype that the chip multiplies (arch/gfx…/matrix.hpp), or of two
+/// fp8, in the layout of the config; base pointers and pitches multiples of 16 bytes (so is the
+/// begin of each tile: the dimension that is contiguous is not the ragged one); rows apart and
+/// near. Selection checks all of it (arch/cdna/window_limits.hpp). The kernel's first parameter is
+/// the Arguments. Guarantees: what lies outside the work's rows, columns and depth takes part in
+/// nothing that is stored, NaN in it included; no 16-byte unit behind the last valid element is
+/// read. Sums run in the same order whatever the tile, so results are bitwise repeatable. Cost:
+/// shared_bytes of shared memory; one launch.
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct Mfma {
   using Element = typename TypesType::lhs;
   using Out = typename TypesType::out;
-  static_assert(std::is_same_v<Element, typename TypesType::rhs>,
-                "the matrix instructions need lhs and rhs of one dtype");
+  static_assert(sizeof(Element) == sizeof(typename TypesType::rhs),
+                "the matrix instructions need lhs and rhs of one dtype, or two of fp8");
   static constexpr auto tile = Config::value;
   static constexpr bool a_depth_contiguous = tile.layout == Layout::nn || tile.layout == Layout::nt;
   static constexpr bool b_depth_contiguous = tile.layout == Layout::nt || tile.layout == Layout::tt;
@@ -43,7 +43,8 @@ struct Mfma {
   static constexpr index_t lanes = tile.lanes;
   static constexpr index_t elem_bytes = index_t{sizeof(Element)};
   using Native = arch::cdna::Native<tile.arch>;
-  using Slice = typename Native::template Slice<Element, tile.tf32>;
+  // The operands are swapped (MfmaBlock): the first is rhs.
+  using Slice = typename Native::template Slice<typename TypesType::rhs, Element, tile.tf32>;
 
   template <bool Direct, bool DepthContiguous, index_t Outer, bool Once>
   struct FeedFor {

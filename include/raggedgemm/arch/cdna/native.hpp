@@ -18,8 +18,8 @@ template <>
 struct Native<Arch::gfx942> {
   static constexpr index_t shared_capacity_bytes = gfx942::shared_capacity_bytes;
 #if RG_PLATFORM_HIP
-  template <class T, bool Tf32>
-  using Slice = gfx942::MatrixSlice<T, Tf32>;
+  template <class A, class B, bool Tf32>
+  using Slice = gfx942::MatrixSlice<A, B, Tf32>;
 #endif
 };
 
@@ -27,8 +27,8 @@ template <>
 struct Native<Arch::gfx950> {
   static constexpr index_t shared_capacity_bytes = gfx950::shared_capacity_bytes;
 #if RG_PLATFORM_HIP
-  template <class T, bool Tf32>
-  using Slice = gfx950::MatrixSlice<T, Tf32>;
+  template <class A, class B, bool Tf32>
+  using Slice = gfx950::MatrixSlice<A, B, Tf32>;
 #endif
 };
 

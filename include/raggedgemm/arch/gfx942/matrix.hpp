@@ -39,16 +39,21 @@ using InstructionFor = std::conditional_t<
 
 /// D += A · B over a slice along the depth, in `instructions` parts. With `Tf32`, the hardware
 /// rounds floats to ten bits of mantissa.
-template <class T, bool Tf32>
-struct MatrixSlice : InstructionFor<T, Tf32> {
+template <class A, class B, bool Tf32>
+struct MatrixSlice : InstructionFor<A, Tf32> {
+  using T = A;
   using Fragment = cdna::Fragment<1>;
   template <class Compute>
-  using Result = cdna::Result<Compute, InstructionFor<T, Tf32>::Map::result_elems>;
+  using Result = cdna::Result<Compute, InstructionFor<A, Tf32>::Map::result_elems>;
   static_assert(std::is_same_v<T, bf16> || std::is_same_v<T, fp16> ||
                     std::is_same_v<T, fp8_e4m3fnuz> || std::is_same_v<T, fp8_e5m2fnuz> ||
                     std::is_same_v<T, std::int8_t> || std::is_same_v<T, float> ||
                     std::is_same_v<T, double>,
                 "ConfigRow.input_dtypes must be types of gfx942's matrix instructions");
+  static constexpr bool mixed = !std::is_same_v<A, B>;
+  static_assert(!mixed || ((std::is_same_v<A, fp8_e4m3fnuz> || std::is_same_v<A, fp8_e5m2fnuz>)&&(
+                              std::is_same_v<B, fp8_e4m3fnuz> || std::is_same_v<B, fp8_e5m2fnuz>)),
+                "A and B must be of one type, or two of gfx942's fp8");
 
   /// Lanes hold A and B as cdna::SliceMap says and the result as the instruction's map says.
   template <index_t Part, class D>
@@ -63,6 +68,12 @@ struct MatrixSlice : InstructionFor<T, Tf32> {
       using Four = _Float16 __attribute__((ext_vector_type(4)));
       return __builtin_amdgcn_mfma_f32_32x32x8f16(
           part_of<Four, Part>(a), part_of<Four, Part>(b), d, 0, 0, 0);
+    } else if constexpr (mixed && std::is_same_v<A, fp8_e4m3fnuz>) {
+      return __builtin_amdgcn_mfma_f32_32x32x16_fp8_bf8(
+          part_of<long, Part>(a), part_of<long, Part>(b), d, 0, 0, 0);
+    } else if constexpr (mixed) {
+      return __builtin_amdgcn_mfma_f32_32x32x16_bf8_fp8(
+          part_of<long, Part>(a), part_of<long, Part>(b), d, 0, 0, 0);
     } else if constexpr (std::is_same_v<T, fp8_e4m3fnuz>) {
       return __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(
           part_of<long, Part>(a), part_of<long, Part>(b), d, 0, 0, 0);

@@ -46,8 +46,9 @@ using InstructionFor = std::conditional_t<
 #if RG_PLATFORM_HIP
 
 /// D += A · B over a slice along the depth, in `instructions` parts.
-template <class T, bool Tf32>
-struct MatrixSlice : InstructionFor<T> {
+template <class A, class B, bool Tf32>
+struct MatrixSlice : InstructionFor<A> {
+  using T = A;
   using Fragment = cdna::Fragment<InstructionFor<T>::chunks>;
   template <class Compute>
   using Result = cdna::Result<Compute, InstructionFor<T>::Map::result_elems>;
@@ -56,6 +57,8 @@ struct MatrixSlice : InstructionFor<T> {
                     std::is_same_v<T, std::int8_t> || std::is_same_v<T, float> ||
                     std::is_same_v<T, double>,
                 "ConfigRow.input_dtypes must be types of gfx950's matrix instructions");
+  static_assert(std::is_same_v<A, B> || (is_fp8<A> && is_fp8<B>),
+                "A and B must be of one type, or two of gfx950's fp8");
 
   /// Lanes hold A and B as cdna::SliceMap says and the result as the instruction's map says.
   template <index_t Part, class D>
@@ -72,10 +75,11 @@ struct MatrixSlice : InstructionFor<T> {
           part_of<Eight, Part>(a), part_of<Eight, Part>(b), d, 0, 0, 0);
     } else if constexpr (is_fp8<T>) {
       using Eight = int __attribute__((ext_vector_type(8)));
-      constexpr int format = std::is_same_v<T, fp8_e4m3fn> ? 0 : 1;
+      constexpr int format_a = std::is_same_v<A, fp8_e4m3fn> ? 0 : 1;
+      constexpr int format_b = std::is_same_v<B, fp8_e4m3fn> ? 0 : 1;
       // Scales of constant zero: the compiler takes the instruction without scales.
       return __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(
-          part_of<Eight, Part>(a), part_of<Eight, Part>(b), d, format, format, 0, 0, 0, 0);
+          part_of<Eight, Part>(a), part_of<Eight, Part>(b), d, format_a, format_b, 0, 0, 0, 0);
     } else if constexpr (std::is_same_v<T, std::int8_t>) {
       using Four = int __attribute__((ext_vector_type(4)));
       return __builtin_amdgcn_mfma_i32_32x32x32_i8(
