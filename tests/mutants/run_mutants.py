@@ -48,6 +48,7 @@ SIZES = "unit/problem/group_sizes_test.cpp"
 ORDER = "unit/schedule/tile_order_test.cpp"
 SELECT = "unit/plan/select_test.cpp"
 SERIALISE = "unit/plan/serialise_test.cpp"
+PARTIAL = "unit/epilogue/partial_test.cpp"
 FUZZER = "fuzz/fuzz_ragged_dot.cpp"
 FUZZER_ARGUMENTS = "--mode call --runs 20000 --seed 1"
 C_TEST = "out = alpha*"
@@ -195,8 +196,32 @@ MUTANTS = [
            "    if (options.config_row >= 0 && options.config_row != entry.row) continue;\n", "",
            SELECT, "A forced row runs*"),
     Mutant("no report without output", "plan/select.hpp",
-           "plan.problem.has_fault ? max_of(tiles, offset_t{1}) : tiles;", "tiles;",
+           "plan.problem.has_fault ? max_of(all_tiles, offset_t{1}) : all_tiles;", "all_tiles;",
            OPTIONS, "The fault report is written*"),
+    # Split depth and aligned copies.
+    Mutant("a step in two parts of the depth", "kernel/split.hpp",
+           "const offset_t end = min_of(steps * (part + 1) / parts * block_k, work.k_extent);",
+           "const offset_t end = min_of((steps * (part + 1) / parts + 1) * block_k, work.k_extent);",
+           DECODERS, "Parts of the depth*", quick=True),
+    Mutant("parts laid over each other", "epilogue/partial.hpp",
+           "+ part * p.partials.part_stride +", "+", PARTIAL, "Parts are added up*"),
+    Mutant("slabs of partial sums laid over each other", "epilogue/partial.hpp",
+           "work.slab * p.partials.slab_stride + ", "", PARTIAL, "Parts are added up*"),
+    Mutant("partial sums past the last column", "epilogue/partial.hpp",
+           "if (col + v < cols_) to[v] = sums[v];", "to[v] = sums[v];", PARTIAL, "Parts are added up*"),
+    Mutant("more parts than the workspace holds", "plan/select.hpp",
+           "min_of(min_of(by_blocks, by_steps), min_of(by_bytes, offset_t{most_parts})));",
+           "min_of(min_of(by_blocks, by_steps), offset_t{most_parts}));",
+           SELECT, "The depth is split*"),
+    Mutant("copies beyond the workspace", "plan/select.hpp",
+           "if (bytes_of_copies(p, copies) > options.workspace_bytes) return {};", "",
+           SELECT, "Operands that are not aligned*"),
+    Mutant("pitch of a copy not rounded up", "plan/aligned_copies.hpp",
+           "round_up(lines.length, offset_t{16 / bytes_of(dtype)})", "lines.length",
+           SELECT, "Operands that are not aligned*"),
+    Mutant("parts read into a row that has none", "plan/serialise.hpp",
+           "if (config_row(entry.row).config.splits != (plan.parts > 1))", "if (false)",
+           SERIALISE, "A plan with parts or copies*"),
     Mutant("kernels of another variant accepted", "plan/serialise.hpp",
            "if (!set.is_for(plan.problem))", "if (false)", SERIALISE, "A set of kernels*"),
     # Numbers.
