@@ -464,6 +464,7 @@ class MfmaBlock {
   /// Issues the matrix instructions [First, Last) of a slice with `Operations` others spread
   /// between all but the last eighth of them, in source order: the compiler alone would gather the
   /// reads in front and wait for all of them. Where there is nothing to multiply, the others alone.
+  /// A wave that has its SIMD to itself may move scalar instructions into gaps.
   template <index_t SliceIndex, index_t First, index_t Last, index_t Operations, class F>
   RG_DEVICE RG_FORCE_INLINE void multiply_beside(const F& operation) {
     constexpr index_t count = Last - First;
@@ -475,9 +476,9 @@ class MfmaBlock {
       arch::cdna::unrolled<end - begin>([&](auto y) {
         operation(std::integral_constant<index_t, begin + decltype(y)::value>{});
       });
-      arch::cdna::keep_order();
+      arch::cdna::keep_order<pinned>();
       matrix_instruction<SliceIndex, First + decltype(x)::value>();
-      arch::cdna::keep_order();
+      arch::cdna::keep_order<pinned>();
       if constexpr (a_in_place && (First + decltype(x)::value + 1) % row_instructions == 0)
         refill_row<SliceIndex, (First + decltype(x)::value) / row_instructions>();
     });

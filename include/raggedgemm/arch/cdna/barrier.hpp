@@ -41,8 +41,11 @@ RG_DEVICE RG_FORCE_INLINE void wait_for_loads() {
   asm volatile("" ::: "memory");
 }
 
-/// No instruction but scalar ones crosses this point when the compiler schedules.
-RG_DEVICE RG_FORCE_INLINE void keep_order() { __builtin_amdgcn_sched_barrier(4); }
+/// No instruction crosses this point when the compiler schedules, or none but scalar ones.
+template <bool ScalarMay = false>
+RG_DEVICE RG_FORCE_INLINE void keep_order() {
+  __builtin_amdgcn_sched_barrier(ScalarMay ? 4 : 0);
+}
 
 /// Of the waves of a SIMD, those of the highest priority (0 to 3) issue first. Source: AMD CDNA3
 /// ISA, 12.5 (s_setprio).
