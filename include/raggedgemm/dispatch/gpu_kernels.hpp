@@ -11,15 +11,19 @@
 #include "raggedgemm/dispatch/fault.hpp"
 #include "raggedgemm/dispatch/kernel_entry.hpp"
 #include "raggedgemm/engine/copy_lines.hpp"
-#include "raggedgemm/engine/mfma.hpp"
-#include "raggedgemm/engine/mma_sync.hpp"
 #include "raggedgemm/engine/simple.hpp"
 #include "raggedgemm/engine/sum_parts.hpp"
-#include "raggedgemm/engine/tma_wgmma.hpp"
 #include "raggedgemm/kernel/split.hpp"
 #include "raggedgemm/numeric/types_of.hpp"
 #include "raggedgemm/platform/runtime.hpp"
 #include "raggedgemm/schedule/tile_source.hpp"
+#if RG_PLATFORM_CUDA
+#include "raggedgemm/engine/mma_sync.hpp"
+#include "raggedgemm/engine/tma_wgmma.hpp"
+#endif
+#if RG_PLATFORM_HIP
+#include "raggedgemm/engine/mfma.hpp"
+#endif
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
