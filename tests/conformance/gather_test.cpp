@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gathered lhs in every kernel of the program that gathers, at every alignment: 16-bit operands of
-// whole numbers in memory that is NaN elsewhere, so that results are compared exactly.
+// whole numbers in memory that is NaN elsewhere, so that results are compared exactly. A workspace
+// is lent where a kernel wants a gathered copy.
 
 #include <raggedgemm/raggedgemm.hpp>
 
@@ -101,7 +102,7 @@ TEST_CASE("ragged_dot gathers rows of lhs alike in every kernel and at every ali
   const DeviceArray<std::int32_t> sizes(sizes_host);
   const std::vector<std::int32_t> index = hostile_index(m, stored);
   const DeviceArray<std::int32_t> lhs_index(index);
-  const rg::Options options{.lhs_index = lhs_index.data()};
+  const rg::Options options{.lhs_index = lhs_index.data(), .workspace_bytes = INT64_MAX};
   for (const bool transposed : {false, true})
     for (const int k : {72, 41})
       for (const Alignment& a : alignments) {
@@ -143,7 +144,7 @@ TEST_CASE("ragged_dot_contracting gathers its depth alike in every kernel and at
   const DeviceArray<std::int32_t> sizes(sizes_host);
   const std::vector<std::int32_t> index = hostile_index(m, stored);
   const DeviceArray<std::int32_t> lhs_index(index);
-  const rg::Options options{.lhs_index = lhs_index.data()};
+  const rg::Options options{.lhs_index = lhs_index.data(), .workspace_bytes = INT64_MAX};
   for (const int k : {72, 41})
     for (const Alignment& a : alignments) {
       const int n = k == 72 ? 136 : 133;
@@ -181,7 +182,7 @@ TEST_CASE("ragged_dot_batch gathers batches of lhs alike in every kernel and at 
   constexpr int m = 37;
   const std::vector<std::int32_t> index = hostile_index(batches, stored);
   const DeviceArray<std::int32_t> lhs_index(index);
-  const rg::Options options{.lhs_index = lhs_index.data()};
+  const rg::Options options{.lhs_index = lhs_index.data(), .workspace_bytes = INT64_MAX};
   for (const bool transposed : {false, true})
     for (const int k : {72, 41})
       for (const Alignment& a : alignments) {

@@ -16,6 +16,8 @@ namespace engine {
 /// 16 bytes of memory at a time: each lane reads the two aligned units that its unit of the copy
 /// lies in, and shifts. The rest of a line to 16 bytes is zeroed.
 ///
+/// With an index, lines (or slabs) are gathered, as Options::lhs_index says.
+///
 /// Guarantees: no byte before the first line or behind the last one is read. Cost: the bytes of the
 /// slabs that are copied, read once and written once.
 template <class Wave>
@@ -48,10 +50,19 @@ struct CopyLinesKernel {
   };
 
   static RG_DEVICE void copy_line(const CopyLines& p, offset_t slab, offset_t line) {
-    const unsigned char* const from =
-        static_cast<const unsigned char*>(p.from) + slab * p.from_slab + line * p.from_line;
     unsigned char* const to =
         static_cast<unsigned char*>(p.to) + (slab * p.lines + line) * p.to_line;
+    if (p.index != nullptr) {
+      offset_t& gathered = p.index_of_slabs ? slab : line;
+      gathered = p.index[gathered];
+      if (gathered < 0 || gathered >= p.index_extent) {
+        for (offset_t u = Wave::lane(); u < ceil_div(p.line_bytes, offset_t{16}); u += Wave::lanes)
+          reinterpret_cast<Unit*>(to)[u] = Unit{};
+        return;
+      }
+    }
+    const unsigned char* const from =
+        static_cast<const unsigned char*>(p.from) + slab * p.from_slab + line * p.from_line;
     const index_t shift = static_cast<index_t>(reinterpret_cast<std::uintptr_t>(from) % 16);
     const Unit* const aligned = reinterpret_cast<const Unit*>(from - shift);
     // Units that are read whole. What lies before the very first line is nobody's to read.

@@ -14,6 +14,7 @@ namespace raggedgemm {
 struct AlignedCopies {
   bool a = false;
   bool b = false;
+  bool gathers = false;  ///< the copy of A gathers it, so that the product need not
   [[nodiscard]] constexpr bool any() const noexcept { return a || b; }
 };
 
@@ -33,9 +34,10 @@ struct OperandLines {
   offset_t pitch = 0;           ///< of the copy: whole 16 bytes
   Strides from;                 ///< row: from line to line
   bool row_contiguous = false;  ///< lines are along the operand's rows, not its columns
+  bool shared = false;          ///< one slab serves all
 
   [[nodiscard]] Strides copied() const noexcept {
-    const offset_t slab = from.slab == 0 ? 0 : saturating_product(lines, pitch);
+    const offset_t slab = shared ? 0 : saturating_product(lines, pitch);
     return row_contiguous ? Strides{slab, 1, pitch} : Strides{slab, pitch, 1};
   }
   [[nodiscard]] std::int64_t bytes(DType dtype) const noexcept {
@@ -48,7 +50,8 @@ inline OperandLines lines_of(
     const Strides& s, offset_t slabs, offset_t rows, offset_t cols, DType dtype) noexcept {
   OperandLines lines;
   lines.row_contiguous = s.col != 1;  // as layout_of() sees it
-  lines.slabs = s.slab == 0 ? 1 : slabs;
+  lines.shared = s.slab == 0;
+  lines.slabs = lines.shared ? 1 : slabs;
   lines.lines = lines.row_contiguous ? cols : rows;
   lines.length = lines.row_contiguous ? rows : cols;
   lines.pitch = round_up(lines.length, offset_t{16 / bytes_of(dtype)});
@@ -56,18 +59,24 @@ inline OperandLines lines_of(
   return lines;
 }
 
-inline OperandLines lines_of_a(const Problem& p) noexcept {
+/// `gathered`: as the index makes it, not as it lies.
+inline OperandLines lines_of_a(const Problem& p, bool gathered) noexcept {
   const bool batch = p.variant == Variant::batch;
   const bool contracting = p.variant == Variant::contracting;
-  const offset_t ragged = p.gathers     ? p.lhs_extent
-                          : batch       ? p.slabs
-                          : contracting ? p.depth
-                                        : p.rows;
-  return lines_of(p.a,
-                  batch ? ragged : 1,
-                  batch || contracting ? p.rows : ragged,
-                  contracting ? ragged : p.depth,
-                  p.lhs_dtype);
+  const offset_t ragged = p.gathers && !gathered ? p.lhs_extent
+                          : batch                ? p.slabs
+                          : contracting          ? p.depth
+                                                 : p.rows;
+  OperandLines lines = lines_of(p.a,
+                                batch ? ragged : 1,
+                                batch || contracting ? p.rows : ragged,
+                                contracting ? ragged : p.depth,
+                                p.lhs_dtype);
+  if (batch && gathered) {  // of a shared slab, too, some may be zeros
+    lines.shared = false;
+    lines.slabs = p.slabs;
+  }
+  return lines;
 }
 
 inline OperandLines lines_of_b(const Problem& p) noexcept {
@@ -78,8 +87,9 @@ inline OperandLines lines_of_b(const Problem& p) noexcept {
 /// The problem as its kernel sees it.
 inline Problem with_copies(Problem p, const AlignedCopies& copies) noexcept {
   if (copies.a) {
-    p.a = lines_of_a(p).copied();
+    p.a = lines_of_a(p, copies.gathers).copied();
     p.a_alignment_bytes = 16;
+    p.gathers = p.gathers && !copies.gathers;
   }
   if (copies.b) {
     p.b = lines_of_b(p).copied();
@@ -90,7 +100,7 @@ inline Problem with_copies(Problem p, const AlignedCopies& copies) noexcept {
 
 /// Bytes of workspace that the copies take; a multiple of 16.
 inline std::int64_t bytes_of_copies(const Problem& p, const AlignedCopies& copies) noexcept {
-  const std::int64_t a = copies.a ? lines_of_a(p).bytes(p.lhs_dtype) : 0;
+  const std::int64_t a = copies.a ? lines_of_a(p, copies.gathers).bytes(p.lhs_dtype) : 0;
   const std::int64_t b = copies.b ? lines_of_b(p).bytes(p.rhs_dtype) : 0;
   return a > INT64_MAX - b ? INT64_MAX : a + b;
 }

@@ -232,8 +232,16 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
     free_space += lines.bytes(dtype);
     return &made;
   };
-  if (plan.copies.a && has_out && has_lhs)
-    copy(call.arguments.a, detail::lines_of_a(p), p.lhs_dtype);
+  if (plan.copies.a && has_out && has_depth) {
+    const detail::OperandLines lines = detail::lines_of_a(p, plan.copies.gathers);
+    CopyLines* const made = copy(call.arguments.a, lines, p.lhs_dtype);
+    if (plan.copies.gathers) {
+      made->index = pointers.lhs_index;
+      made->index_extent = p.lhs_extent;
+      made->index_of_slabs = p.variant == Variant::batch;
+      call.arguments.lhs_index = nullptr;
+    }
+  }
   if (plan.copies.b && has_out && has_depth) {
     CopyLines* const made = copy(call.arguments.b, detail::lines_of_b(p), p.rhs_dtype);
     if (p.variant == Variant::non_contracting && p.b.slab != 0) {

@@ -34,7 +34,8 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
   if (row.config.engine != EngineId::simple &&
       (p.instances.count() != 1 || p.segments.count() != 1))
     return "does not walk outer dimensions";
-  if (p.gathers && row.config.engine == EngineId::mfma) return "does not gather lhs";
+  if (p.gathers && row.config.engine == EngineId::mfma)
+    return "does not gather lhs without a workspace";
   if (row.tf32 && !p.allow_tf32) return "rounds f32 to tf32: needs options.allow_tf32";
   const std::int32_t bytes = row.alignment_bytes;
   if (bytes > 1) {
@@ -74,7 +75,9 @@ inline AlignedCopies copies_for(const KernelEntry& entry,
   AlignedCopies copies;
   if (entry.copy_lines == nullptr || layout_of(p) == Layout::strided || !has_output(p))
     return copies;
-  copies.a = !operand_aligned(p.a, p.a_alignment_bytes, p.lhs_dtype, row.alignment_bytes);
+  copies.gathers = p.gathers && row.config.engine == EngineId::mfma;
+  copies.a = copies.gathers ||
+             !operand_aligned(p.a, p.a_alignment_bytes, p.lhs_dtype, row.alignment_bytes);
   copies.b = !operand_aligned(p.b, p.b_alignment_bytes, p.rhs_dtype, row.alignment_bytes);
   constexpr offset_t few_rows = 128;
   const bool any_alignment = row.arch == Arch::sm90 && (bit_of(p.lhs_dtype) & half_floats) != 0;
@@ -267,7 +270,8 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
   if (plan.copies.any()) {
     std::snprintf(line,
                   sizeof line,
-                  "  copies %s to lines of 16 bytes first; %lld bytes of workspace\n",
+                  "  %s %s to lines of 16 bytes first; %lld bytes of workspace\n",
+                  plan.copies.gathers ? "gathers" : "copies",
                   !plan.copies.b  ? "lhs"
                   : plan.copies.a ? "lhs and rhs"
                                   : "rhs",

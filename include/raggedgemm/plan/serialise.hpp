@@ -82,6 +82,7 @@ void visit_plan(P& plan, Visitor& visit) {
   one("parts", plan.parts);
   one("copies_a", plan.copies.a);
   one("copies_b", plan.copies.b);
+  one("copies_gather", plan.copies.gathers);
   one("column_bands", plan.order.column_bands);
   one("supergroup", plan.order.supergroup);
   one("chiplets", plan.order.chiplets);
@@ -250,8 +251,9 @@ inline Result<Plan> plan_from_text(const std::string& text, const KernelSet& set
                     plan.parts,
                     config_row(entry.row).config.splits ? 2 : 1,
                     "two at least in a row that splits the depth, one in others"};
-    if (plan.copies.any() &&
-        (entry.copy_lines == nullptr || layout_of(plan.problem) == Layout::strided))
+    if ((plan.copies.any() &&
+         (entry.copy_lines == nullptr || layout_of(plan.problem) == Layout::strided)) ||
+        (plan.copies.gathers && !(plan.copies.a && plan.problem.gathers)))
       return Status{StatusCode::plan_mismatch,
                     "plan copies",
                     1,

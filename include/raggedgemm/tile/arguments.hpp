@@ -47,6 +47,10 @@ struct CopyLines {
   Groups groups;  ///< where given, slabs of empty groups are left out
   offset_t group_offset = 0;
   offset_t ragged_extent = 0;
+  /// Gather: where given, line (or slab) i is read at index[i], as zeros where there is none.
+  const std::int32_t* index = nullptr;
+  offset_t index_extent = 0;
+  bool index_of_slabs = false;
 };
 
 /// D = epilogue(alpha · A·B + beta · C), in the terms of Problem.

@@ -482,6 +482,19 @@ TEST_CASE("Operands that are not aligned are copied where the workspace holds th
     strided.a = {0, 2 * 515, 2};
     CHECK(!planned(strided, INT64_MAX).copies.any());
 
+    // CDNA's kernels do not gather; a copy may. Hopper's do.
+    Problem gathered = dense(8192, 512, 1024, 8);
+    gathered.gathers = true;
+    gathered.lhs_extent = 100;
+    const Plan gathers = planned(gathered, INT64_MAX);
+    CHECK(gathers.copies.any() == (set.platform == Platform::hip));
+    CHECK(gathers.copies.gathers == (set.platform == Platform::hip));
+    if (gathers.copies.any()) {
+      CHECK(workspace_bytes(gathers) == 8192 * 512 * 2);  // the rows of the product, not of lhs
+      CHECK(contains(explain(gathers, set), "gathers lhs"));
+      CHECK(!config_row(planned(gathered, 8192 * 512 * 2 - 1).kernel.row).fast);
+    }
+
     // Few rows on Hopper: weights are not copied, an lhs is.
     const bool has_any_alignment = set.platform == Platform::cuda;
     CHECK(planned(dense(64, 1024, 1023, 8), INT64_MAX).copies.any() == !has_any_alignment);
