@@ -53,13 +53,16 @@ struct CopyLinesKernel {
     unsigned char* const to =
         static_cast<unsigned char*>(p.to) + (slab * p.lines + line) * p.to_line;
     if (p.index != nullptr) {
-      offset_t& gathered = p.index_of_slabs ? slab : line;
-      gathered = p.index[gathered];
+      const offset_t gathered = p.index[p.index_of_slabs ? slab : line];
       if (gathered < 0 || gathered >= p.index_extent) {
         for (offset_t u = Wave::lane(); u < ceil_div(p.line_bytes, offset_t{16}); u += Wave::lanes)
           reinterpret_cast<Unit*>(to)[u] = Unit{};
         return;
       }
+      if (p.index_of_slabs)
+        slab = gathered;
+      else
+        line = gathered;
     }
     const unsigned char* const from =
         static_cast<const unsigned char*>(p.from) + slab * p.from_slab + line * p.from_line;

@@ -10,6 +10,7 @@
 #include "raggedgemm/base/bit_cast.hpp"
 #include "raggedgemm/base/chunk.hpp"
 #include "raggedgemm/schedule/work.hpp"
+#include "raggedgemm/tile/arguments.hpp"
 #include "raggedgemm/tile/swizzle.hpp"
 
 namespace raggedgemm {
@@ -64,22 +65,36 @@ struct StagedPiece {
                                               index_t col,
                                               std::uint32_t buffer,
                                               bool in_units) {
-    const index_t per_row = in_units ? side / unit_elems : side;
+    const index_t per_row = in_units ? units_per_row : side;
     const index_t c = lane() % per_row * (in_units ? unit_elems : 1);
     if (col + c >= work.cols) return;
 #pragma unroll 1
     for (index_t r = lane() / per_row; r < side && row + r < work.rows; r += Lanes / per_row) {
       const offset_t to = store.out_row(row + r);
       if (to < 0) continue;
-      const std::uint32_t from = address(buffer, r, c);
       if (in_units)
-        store.put(to, col + c, static_cast<Unit*>(__cvta_shared_to_generic(from))->chunk);
+        store.put(to, col + c, unit(buffer, r, c)->chunk);
       else
-        store.put(to,
-                  col + c,
-                  Chunk<Out, 1>{{bit_as<Out>(static_cast<SharedBits<elem_bytes>>(
-                      arch::sm90::load_shared<elem_bytes>(from)))}});
+        store.put(to, col + c, Chunk<Out, 1>{{element(buffer, r, c)}});
     }
+  }
+
+  /// The same by pointers that step, where out is not scattered and its columns lie together: what
+  /// store() computes for each row takes longer than the store, but fewer registers.
+  static RG_DEVICE RG_FORCE_INLINE void store_stepping(const Work& work,
+                                                       const Arguments& arguments,
+                                                       index_t row,
+                                                       index_t col,
+                                                       std::uint32_t buffer,
+                                                       bool in_units) {
+    const index_t rows = min_of(side, work.rows - row);
+    const index_t cols = min_of(side, work.cols - col);
+    Out* const to =
+        arguments.d.template at<Out>(work.slab, work.row_begin + row, work.col_begin + col);
+    if (in_units && cols == side)
+      store_units(to, arguments.d.stride.row, rows, buffer);
+    else
+      store_elements(to, arguments.d.stride.row, rows, cols, buffer);
   }
 
  private:
@@ -88,8 +103,51 @@ struct StagedPiece {
     Chunk<Out, unit_elems> chunk;
   };
 
+  static constexpr index_t units_per_row = side / unit_elems;
+  static constexpr index_t rows_per_step = Lanes / units_per_row;
+  static_assert(rows_per_step % 8 == 0, "a step must keep the swizzle");
+
   static RG_DEVICE RG_FORCE_INLINE index_t lane() {
     return static_cast<index_t>(threadIdx.x) % Lanes;
+  }
+
+  static RG_DEVICE RG_FORCE_INLINE Unit* unit(std::uint32_t buffer, index_t row, index_t col) {
+    return static_cast<Unit*>(__cvta_shared_to_generic(address(buffer, row, col)));
+  }
+  static RG_DEVICE RG_FORCE_INLINE Out element(std::uint32_t buffer, index_t row, index_t col) {
+    return bit_as<Out>(static_cast<SharedBits<elem_bytes>>(
+        arch::sm90::load_shared<elem_bytes>(address(buffer, row, col))));
+  }
+
+  /// Whole rows, 16 bytes a lane.
+  static RG_DEVICE RG_FORCE_INLINE void store_units(Out* to,
+                                                    offset_t pitch,
+                                                    index_t rows,
+                                                    std::uint32_t buffer) {
+    const index_t first = lane() / units_per_row;
+    const index_t c = lane() % units_per_row * unit_elems;
+    const Unit* from = unit(buffer, first, c);
+    to += first * pitch + c;
+#pragma unroll 1
+    for (index_t r = first; r < rows; r += rows_per_step) {
+      *reinterpret_cast<Unit*>(to) = *from;
+      from += rows_per_step * BoxMap::row_bytes / BoxMap::unit_bytes;
+      to += rows_per_step * pitch;
+    }
+  }
+
+  /// `cols` columns of each row, an element a lane.
+  static RG_DEVICE RG_FORCE_INLINE void store_elements(
+      Out* to, offset_t pitch, index_t rows, index_t cols, std::uint32_t buffer) {
+    const index_t first = lane() / side;
+    const index_t c = lane() % side;
+    if (c >= cols) return;
+    to += first * pitch + c;
+#pragma unroll 1
+    for (index_t r = first; r < rows; r += Lanes / side) {
+      *to = element(buffer, r, c);
+      to += Lanes / side * pitch;
+    }
   }
 
   /// f(row of C and D, column of the tile, unit in shared memory) for the rows that go somewhere,
@@ -101,15 +159,12 @@ struct StagedPiece {
                                                       index_t col,
                                                       std::uint32_t buffer,
                                                       const F& f) {
-    constexpr index_t units_per_row = side / unit_elems;
-    constexpr index_t rows_per_step = Lanes / units_per_row;
     const index_t c = lane() % units_per_row * unit_elems;
     if (col + c >= work.cols) return;
 #pragma unroll 1
     for (index_t r = lane() / units_per_row; r < side && row + r < work.rows; r += rows_per_step) {
       const offset_t to = store.out_row(row + r);
-      if (to >= 0)
-        f(to, col + c, *static_cast<Unit*>(__cvta_shared_to_generic(address(buffer, r, c))));
+      if (to >= 0) f(to, col + c, *unit(buffer, r, c));
     }
   }
 };

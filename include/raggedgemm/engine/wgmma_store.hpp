@@ -304,7 +304,11 @@ class WgmmaStore {
               static_cast<index_t>(work.row_begin) + row,
               arguments.d.stride.slab == 0 ? 0 : static_cast<index_t>(work.slab));
     } else {
-      Piece::store(work, Store(arguments, work, epilogue), row, col, buffer, output_.in_units);
+      // Tiles of 256 columns are stored beside the main loop, which leaves few registers.
+      if (Cols < 256 && arguments.out_index == nullptr && arguments.d.stride.col == 1)
+        Piece::store_stepping(work, arguments, row, col, buffer, output_.in_units);
+      else
+        Piece::store(work, Store(arguments, work, epilogue), row, col, buffer, output_.in_units);
     }
   }
 
