@@ -39,7 +39,7 @@ bool check_with_workspace(P& prepared, index_t row) {
     if (!status.ok()) return status;
     const rg::Status done = runtime::synchronize();
     CHECK(workspace.guards_intact());
-    if (copied) {
+    if (copied && again.value().parts == 1) {
       // One byte less: another kernel, or with a forced row none.
       lent.workspace_bytes = rg::workspace_bytes(again.value()) - 1;
       const rg::Result<rg::Plan> without = rg::make_plan(call, lent);

@@ -88,7 +88,7 @@ Case case_of(const char* name, Shape shape, Sizes entries) {
   return c;
 }
 
-/// Every variant and layout: ragged rows with a tail and an empty group, batches with dead ones,
+/// Every variant and layout: ragged rows with a tail and an empty group, batches with dead values,
 /// groups of a ragged depth from none to several steps.
 std::vector<Case> cases() {
   std::vector<Case> all;
@@ -141,11 +141,12 @@ TEST_CASE("Depth in parts scatters, gathers and scales by group as a whole one d
   const DeviceArray<std::int32_t> out_index(to);
   const DeviceArray<std::int32_t> lhs_index(from);
   const DeviceArray<float> group_alpha(std::vector<float>{2.0F, -1.0F});
-  std::vector<bf16> ones(static_cast<std::size_t>(m * k), rg::to_bf16(1));
+  std::vector<bf16> values(static_cast<std::size_t>(m * k), rg::to_bf16(1));
   for (int i = 0; i < m; ++i)
-    for (int j = 0; j < k; ++j)
-      ones[static_cast<std::size_t>(i * k + j)] = rg::to_bf16(static_cast<float>(i % 3 + 1));
-  const DeviceArray<bf16> lhs(ones);
+    for (int j = 0; j < k; ++j)  // neither a row nor a part of the depth is like another
+      values[static_cast<std::size_t>(i * k + j)] =
+          rg::to_bf16(static_cast<float>(i % 3 + 1 + (j / 16 == i % 20 ? 5 : 0)));
+  const DeviceArray<bf16> lhs(values);
   const DeviceArray<bf16> rhs(
       std::vector<bf16>(static_cast<std::size_t>(g * k * n), rg::to_bf16(1)));
   for (const bool gathers : {false, true}) {
@@ -168,8 +169,9 @@ TEST_CASE("Depth in parts scatters, gathers and scales by group as a whole one d
         if (at < 0) continue;
         const int source = gathers ? from[static_cast<std::size_t>(i)] : i;
         const float scale = i < 21 ? 2.0F : i < 33 ? -1.0F : 0.0F;
-        const float value =
-            source < m && scale != 0 ? scale * static_cast<float>(k * (source % 3 + 1)) : 0.0F;
+        const float value = source < m && scale != 0
+                                ? scale * static_cast<float>(k * (source % 3 + 1) + 16 * 5)
+                                : 0.0F;
         for (int j = 0; j < n; ++j) want[static_cast<std::size_t>(at * n + j)] = value;
       }
       int wrong = 0;

@@ -70,7 +70,8 @@ class LhsGather<Input, arch::sm90::Major::k, BlockM, BlockK> {
     __syncwarp();
     rows_ = work.rows;
     bytes_left_ = work.k_extent * offset_t{sizeof(Input)};
-    from_ = static_cast<const unsigned char*>(arguments_.a.data) + unit() * BoxMap::unit_bytes;
+    from_ = static_cast<const unsigned char*>(arguments_.a.data) +
+            work.k_begin * offset_t{sizeof(Input)} + unit() * BoxMap::unit_bytes;
   }
 
   /// Begins to copy the next step to `stage`, a shared address.
