@@ -88,7 +88,7 @@ Case case_of(const char* name, Shape shape, Sizes entries) {
   return c;
 }
 
-/// Every variant and layout: ragged rows with a tail and an empty group, batches with dead values,
+/// Every variant and layout: ragged rows with a tail and an empty group, batches with dead ones,
 /// groups of a ragged depth from none to several steps.
 std::vector<Case> cases() {
   std::vector<Case> all;
