@@ -68,7 +68,7 @@ def short_name(name):
     text = f"{ENGINES[engine]} {LAYOUTS[layout]} {m}x{n}x{k}/{lanes}"
     # Fields of TileConfig; the demangler leaves out those at the end that are zero.
     fields = re.search(r"TileConfig\{([^}]*)\}", name).group(1).split(", ")
-    for index, word in ((11, "direct"), (12, "tf32"), (13, "ping_pong")):
+    for index, word in ((11, "direct"), (12, "tf32"), (13, "splits"), (14, "ping_pong")):
         if fields[index:index + 1] == ["true"]:
             text += " " + word
     if variant:
