@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "raggedgemm/arch/simt/funnel_shift.hpp"
 #include "raggedgemm/tile/arguments.hpp"
 
 namespace raggedgemm {
@@ -101,8 +102,7 @@ struct CopyLinesKernel {
     Unit unit;
     RG_UNROLL
     for (index_t i = 0; i < 4; ++i)
-      unit.word[i] = static_cast<std::uint32_t>((std::uint64_t{word[i + 1]} << 32 | word[i]) >>
-                                                ((shift & 3) * 8));
+      unit.word[i] = arch::simt::funnel_shift(word[i], word[i + 1], (shift & 3) * 8);
     return unit;
   }
 
