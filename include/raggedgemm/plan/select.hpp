@@ -55,9 +55,11 @@ inline const char* why_not(const ConfigRow& row, const Problem& p, const Device&
 inline offset_t likely_tiles(const TileConfig& tile, const Problem& p) noexcept {
   const offset_t cols = ceil_div(p.cols, offset_t{tile.block_n});
   if (p.variant != Variant::non_contracting)
-    return p.slabs * ceil_div(p.rows, offset_t{tile.block_m}) * cols;
+    return saturating_product(saturating_product(p.slabs, ceil_div(p.rows, offset_t{tile.block_m})),
+                              cols);
   const offset_t groups = max_of(min_of(p.slabs, p.rows), offset_t{1});
-  return groups * ceil_div(ceil_div(p.rows, groups), offset_t{tile.block_m}) * cols;
+  const offset_t row_tiles = groups * ceil_div(ceil_div(p.rows, groups), offset_t{tile.block_m});
+  return saturating_product(row_tiles, cols);
 }
 
 /// Steps of the pipeline that a depth worth splitting has at least, and a part of it: fewer do not
