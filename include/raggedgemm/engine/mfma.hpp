@@ -124,12 +124,18 @@ struct Mfma {
                   work.cols);
   }
   /// Every member is the same in all lanes; the compiler (clang 22) is told so, or it may keep the
-  /// windows in vector registers and loop over their values at every load.
+  /// windows in vector registers and loop over their values at every load. Of 8-bit operands it
+  /// knows, and told so it spills.
   static RG_DEVICE arch::cdna::FeedWindow window(const Element* begin,
                                                  offset_t pitch_elems,
                                                  offset_t depth,
                                                  index_t outer) {
-    using arch::cdna::uniform;
+    const auto uniform = [](auto value) {
+      if constexpr (elem_bytes == 1)
+        return value;
+      else
+        return arch::cdna::uniform(value);
+    };
     return {uniform(reinterpret_cast<const unsigned char*>(begin)),
             uniform(pitch_elems * static_cast<offset_t>(sizeof(Element))),
             uniform(depth),
