@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConfigRow: what a row of the config table says, and the sets of dtypes and variants it says it
-// in.
+// ConfigRow: what a row of the config table says, and the sets that its fields are made of.
 #pragma once
 
 #include <cstdint>
