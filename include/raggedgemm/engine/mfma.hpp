@@ -124,14 +124,14 @@ struct Mfma {
                   work.cols);
   }
   /// Every member is the same in all lanes; the compiler (clang 22) is told so, or it may keep the
-  /// windows in vector registers and loop over their values at every load. Of 8-bit operands it
-  /// knows, and told so it spills.
+  /// windows in vector registers and loop over their values at every load. Of 8-bit operands whose
+  /// depth is not contiguous it knows, and told so it spills two registers.
   static RG_DEVICE arch::cdna::FeedWindow window(const Element* begin,
                                                  offset_t pitch_elems,
                                                  offset_t depth,
                                                  index_t outer) {
     const auto uniform = [](auto value) {
-      if constexpr (elem_bytes == 1)
+      if constexpr (elem_bytes == 1 && !a_depth_contiguous)
         return value;
       else
         return arch::cdna::uniform(value);
