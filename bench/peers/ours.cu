@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// raggedgemm as plain C functions for run.py, bf16. Selection is the library's own, untuned.
+// raggedgemm as plain C functions for run.py, bf16. Selection is the library's own, untuned, with a
+// workspace of 32 MiB that all calls share, as cuBLAS has one in torch.
 #include <cstdint>
 #include <string>
 
@@ -18,13 +19,26 @@ struct Handle {
 
 std::string last_error;
 
+rg::Options options_with_workspace() {
+  constexpr std::size_t bytes = std::size_t{32} << 20;
+  static void* const memory = [] {
+    void* made = nullptr;
+    return cudaMalloc(&made, bytes) == cudaSuccess ? made : nullptr;
+  }();
+  rg::Options options;
+  options.workspace = memory;
+  options.workspace_bytes = memory != nullptr ? std::int64_t{bytes} : 0;
+  return options;
+}
+
 template <class Call>
-Handle* handle_of(const Call& call) {
-  const auto plan = rg::make_plan(call);
+Handle* handle_of(const Call& call, const rg::Options& options) {
+  const auto plan = rg::make_plan(call, options);
   if (!plan.ok()) return last_error = plan.status().message(), nullptr;
   const auto bound = rg::bind(plan.value(), call.pointers);
   if (!bound.ok()) return last_error = bound.status().message(), nullptr;
-  return new Handle{bound.value(), rg::config_row(plan.value().kernel.row).name, rg::explain(call)};
+  return new Handle{
+      bound.value(), rg::config_row(plan.value().kernel.row).name, rg::explain(call, options)};
 }
 
 }  // namespace
@@ -47,14 +61,20 @@ void* rg_plan(int variant,
   const auto* rhs = static_cast<const rg::bf16*>(w);
   auto* to = static_cast<rg::bf16*>(out);
   const rg::GroupSizes groups(static_cast<const std::int32_t*>(sizes), e);
+  const rg::Options options = options_with_workspace();
   switch (variant) {
-    case 0: return handle_of(rg::describe(lhs, rg::view(rhs, e, c, o), groups, rg::view(to, m, o)));
+    case 0:
+      return handle_of(
+          rg::describe(lhs, rg::view(rhs, e, c, o), groups, rg::view(to, m, o), options), options);
     case 1:
       return handle_of(
-          rg::describe(lhs, rg::view(rhs, e, o, c).transposed(), groups, rg::view(to, m, o)));
+          rg::describe(
+              lhs, rg::view(rhs, e, o, c).transposed(), groups, rg::view(to, m, o), options),
+          options);
     case 2:
-      return handle_of(
-          rg::describe_contracting(lhs, rg::view(rhs, m, o), groups, rg::view(to, e, c, o)));
+      return handle_of(rg::describe_contracting(
+                           lhs, rg::view(rhs, m, o), groups, rg::view(to, e, c, o), options),
+                       options);
     default: return last_error = "variant is 0, 1 or 2", nullptr;
   }
 }

@@ -181,6 +181,85 @@ TEST_CASE("Depth in parts scatters, gathers and scales by group as a whole one d
   }
 }
 
+/// Runs the case with a row whose last tiles are cut, in a grid of few blocks.
+template <class P, class O>
+std::string run_with_cut_tiles(
+    P& prepared, index_t row, index_t parts, index_t blocks, bool& cuts, std::vector<O>& result) {
+  cuts = false;
+  rg::Options options = prepared.options();
+  options.config_row = row;
+  return prepared.run_by(options, result, [&](const auto& call) -> rg::Status {
+    rg::Result<rg::Plan> plan = rg::make_plan(call, options);
+    if (!plan.ok()) return {};  // the row is for something else, or not in this program
+    rg::Plan cut = plan.value();
+    cuts = cut.kernel.cut_tile_bytes > 0;
+    if (!cuts) return {};
+    cut.parts = parts;
+    cut.cuts_last = true;
+    cut.blocks = blocks;
+    Workspace workspace(cut);
+    rg::Pointers pointers = call.pointers;
+    pointers.workspace = workspace.data();
+    const rg::Result<rg::BoundCall> bound = rg::bind(cut, pointers);
+    if (!bound.ok()) return bound.status();
+    const rg::Identity identity;
+    const rg::Status status = rg::run(bound.value(), &identity, nullptr);
+    if (!status.ok()) return status;
+    const rg::Status done = runtime::synchronize();
+    CHECK(workspace.guards_intact());
+    return done;
+  });
+}
+
+/// Returns how many rows cut their last tiles.
+template <class O>
+int check_cut_tiles(Case c) {
+  c = with_aligned_pitches(c);
+  Prepared<bf16, bf16, O> prepared(c);
+  int rows = 0;
+  for (index_t row = 0; row < rg::config_rows; ++row) {
+    if (!rg::runs_on(rg::config_row(row).arch, runtime::device().value().arch)) continue;
+    bool cuts = true;
+    for (const index_t blocks : {2, 3, 5, 7})
+      for (const index_t parts : {2, 3, 32}) {
+        if (!cuts) continue;
+        INFO(prepared.text() << ", row " << rg::config_row(row).name << ", blocks " << blocks
+                             << ", parts " << parts);
+        std::vector<O> result;
+        REQUIRE(run_with_cut_tiles(prepared, row, parts, blocks, cuts, result) == "");
+        if (!cuts) continue;
+        rows += blocks == 2 && parts == 2 ? 1 : 0;
+        REQUIRE(prepared.check(result) == "");
+        if (c.data == Data::integers) continue;
+        std::vector<O> again;
+        REQUIRE(run_with_cut_tiles(prepared, row, parts, blocks, cuts, again) == "");
+        CHECK(first_difference(result, again) == -1);
+      }
+  }
+  return rows;
+}
+
+TEST_CASE("Tiles of the last round in parts add up to the oracle's sums",
+          "[conformance][split][device]") {
+  int rows = 0;
+  for (Case c : cases()) {
+    if (c.shape.variant != Variant::non_contracting) continue;
+    rows += check_cut_tiles<bf16>(c);
+    c.data = Data::reals;
+    rows += check_cut_tiles<float>(c);
+    c.beta = 2;
+    c.alpha = -0.5F;
+    rows += check_cut_tiles<bf16>(c);
+    c.tail = Tail::keep;
+    c.beta = 0;
+    c.shape.n = 1000;  // more tiles
+    rows += check_cut_tiles<bf16>(c);
+  }
+#if defined(RAGGEDGEMM_COMPILED)
+  if (runtime::device().value().arch == rg::Arch::sm90) CHECK(rows > 0);
+#endif
+}
+
 TEST_CASE("Selection splits the depth where tiles are few and the workspace holds the sums",
           "[conformance][split][device]") {
   if (split_rows().empty()) return;

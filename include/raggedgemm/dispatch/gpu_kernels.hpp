@@ -107,6 +107,15 @@ RG_KERNEL void RG_LAUNCH_BOUNDS(Engine::lanes)
   }
 }
 
+template <class TypesType, class EpilogueType>
+RG_KERNEL void RG_LAUNCH_BOUNDS(256)
+    sum_cut_tiles_kernel(const RG_GRID_CONSTANT Arguments arguments,
+                         const RG_GRID_CONSTANT EpilogueType epilogue,
+                         index_t tile_m,
+                         index_t tile_n) {
+  engine::SumCutTiles<TypesType, EpilogueType>::run(arguments, epilogue, tile_m, tile_n);
+}
+
 template <class Config, class VariantType, class TypesType, class EpilogueType>
 struct GpuKernel {
   using Engine =
@@ -141,7 +150,12 @@ struct GpuKernel {
                           const_cast<void*>(epilogue)};
     const auto launch_it =
         Engine::begins_early ? &runtime::gpu::launch_dependent : &runtime::gpu::launch;
-    return launch_it(function(), blocks, Engine::lanes, Engine::shared_bytes, parameters, stream);
+    const Status launched =
+        launch_it(function(), blocks, Engine::lanes, Engine::shared_bytes, parameters, stream);
+    if constexpr (requires { requires Engine::cuts_tiles; })
+      if (launched.ok() && arguments.partials.cutting_blocks > 0)
+        return add_up_cut_tiles(arguments, epilogue, stream);
+    return launched;
   }
 
  private:
@@ -149,6 +163,23 @@ struct GpuKernel {
     bool present = false;
     index_t blocks = 0;
   };
+
+  static Status add_up_cut_tiles(const Arguments& arguments,
+                                 const void* epilogue,
+                                 void* stream) noexcept {
+    using Kernel = engine::SumCutTiles<TypesType, EpilogueType>;
+    index_t tile_m = Config::value.block_m;
+    index_t tile_n = Config::value.block_n;
+    void* parameters[] = {
+        const_cast<Arguments*>(&arguments), const_cast<void*>(epilogue), &tile_m, &tile_n};
+    return runtime::gpu::launch_dependent(
+        reinterpret_cast<const void*>(&sum_cut_tiles_kernel<TypesType, EpilogueType>),
+        Kernel::blocks_for(arguments.partials.cutting_blocks),
+        Kernel::lanes,
+        0,
+        parameters,
+        stream);
+  }
 
   /// What the runtime says of this kernel on the current device; asked once a device.
   static Facts facts() noexcept {

@@ -14,7 +14,7 @@ namespace raggedgemm {
 
 /// What an engine prepares on the host for a bound call (tensor maps); opaque, trivially copyable.
 struct alignas(64) EngineData {
-  unsigned char bytes[1024] = {};
+  unsigned char bytes[1152] = {};
 };
 
 /// One kernel: a config row instantiated for a variant, dtypes and an epilogue.
@@ -26,6 +26,8 @@ struct KernelEntry {
   index_t (*blocks_per_multiprocessor)() noexcept = nullptr;
   offset_t (*tiles_at_most)(const Arguments&) noexcept = nullptr;  ///< without parts of the depth
   index_t partial_bytes = 0;  ///< of an element of the partial sums, where the kernel has them
+  /// Of the sums of a tile, where tiles of the last round may be cut; else 0.
+  index_t cut_tile_bytes = 0;
   Status (*prepare)(const Arguments&, EngineData&) noexcept = nullptr;
   /// Copies an operand first, where a plan says so; null where the kernel takes any alignment.
   Status (*copy_lines)(const CopyLines&, void* stream) noexcept = nullptr;

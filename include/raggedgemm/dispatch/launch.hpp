@@ -120,6 +120,8 @@ KernelEntry kernel_entry() noexcept {
   entry.blocks_per_multiprocessor = &Kernel::blocks_per_multiprocessor;
   entry.tiles_at_most = &VariantType::template tiles_at_most<tile.block_m, tile.block_n>;
   if (tile.splits) entry.partial_bytes = index_t{sizeof(typename TypesType::compute)};
+  if constexpr (requires { Kernel::Engine::cut_tile_bytes; })
+    entry.cut_tile_bytes = Kernel::Engine::cut_tile_bytes;
   entry.prepare = &Kernel::prepare;
 #if RG_PLATFORM_CUDA || RG_PLATFORM_HIP
   if (config_row(Row).alignment_bytes >= 16) entry.copy_lines = &copy_lines;

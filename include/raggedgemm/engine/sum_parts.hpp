@@ -6,6 +6,7 @@
 #include "raggedgemm/arch/simt/dependent_launch.hpp"
 #include "raggedgemm/epilogue/partial.hpp"
 #include "raggedgemm/epilogue/store.hpp"
+#include "raggedgemm/schedule/cut_order.hpp"
 #include "raggedgemm/schedule/tile_source.hpp"
 #include "raggedgemm/tile/arguments.hpp"
 
@@ -52,6 +53,82 @@ struct SumParts {
         if (const index_t row = first_row + i * rows_at_once; row < work.rows)
           store(row, col, sums[i]);
     }
+  }
+};
+
+/// The same for the tiles that another kernel cut (CutOrder). A block takes 8 rows of up to 128
+/// columns of a tile.
+template <class TypesType, class EpilogueType>
+struct SumCutTiles {
+  using Sum = typename TypesType::compute;
+  static constexpr index_t lanes = 256;
+  static constexpr index_t width = 4;
+  static constexpr index_t block_n = 128;
+  static constexpr index_t lanes_of_row = block_n / width;
+  static constexpr index_t block_m = lanes / lanes_of_row;
+
+  /// For the cut tiles of a grid of so many blocks: often there are none.
+  static constexpr index_t blocks_for(index_t blocks) { return 2 * blocks; }
+
+  static RG_DEVICE void run(const Arguments& arguments,
+                            const EpilogueType& epilogue,
+                            index_t tile_m,
+                            index_t tile_n) {
+    const CutSums cut = CutSums::of(arguments.partials.data, arguments.partials.cutting_blocks);
+    const index_t col_blocks = ceil_div(tile_n, block_n);
+    const index_t blocks_of_tile = ceil_div(tile_m, block_m) * col_blocks;
+    arch::simt::wait_for_kernel_before();
+    const index_t items = cut.tiles_and_parts[0] * blocks_of_tile;
+    const index_t parts = cut.tiles_and_parts[1];
+    for (index_t item = static_cast<index_t>(blockIdx.x); item < items;
+         item += static_cast<index_t>(gridDim.x))
+      add_up(arguments,
+             epilogue,
+             cut,
+             item / blocks_of_tile,
+             parts,
+             item / col_blocks % (blocks_of_tile / col_blocks) * block_m,
+             item % col_blocks * block_n,
+             tile_m,
+             tile_n);
+  }
+
+ private:
+  static RG_DEVICE RG_FORCE_INLINE void add_up(const Arguments& arguments,
+                                               const EpilogueType& epilogue,
+                                               const CutSums& cut,
+                                               index_t number,
+                                               index_t parts,
+                                               index_t first_row,
+                                               index_t first_col,
+                                               index_t tile_m,
+                                               index_t tile_n) {
+    const index_t lane = static_cast<index_t>(threadIdx.x);
+    const index_t row = first_row + lane / lanes_of_row;
+    const index_t col = first_col + lane % lanes_of_row * width;
+    const CutTile tile = cut.tiles[number];
+    if (row >= tile.rows || col >= tile.cols) return;
+    const offset_t tile_elems = offset_t{tile_m} * tile_n;
+    const Sum* const sums = static_cast<const Sum*>(cut.sums) + number * parts * tile_elems +
+                            offset_t{row} * tile_n + col;
+    Chunk<Sum, width> total{};
+    const index_t added = tile.has_depth != 0 ? parts : 0;
+    RG_UNROLL_BY_4
+    for (index_t part = 0; part < added; ++part) {
+      const auto one =
+          *reinterpret_cast<const detail::SumPacket<Sum, width>*>(sums + part * tile_elems);
+      RG_UNROLL
+      for (int v = 0; v < width; ++v) total[v] = detail::add(total[v], one.chunk[v]);
+    }
+    Work work;
+    work.slab = tile.slab;
+    work.row_begin = tile.row_begin;
+    work.col_begin = tile.col_begin;
+    work.k_extent = tile.has_depth;
+    work.is_tail = tile.is_tail != 0;
+    work.rows = tile.rows;
+    work.cols = tile.cols;
+    TileStore<typename TypesType::out, EpilogueType>(arguments, work, epilogue)(row, col, total);
   }
 };
 

@@ -107,6 +107,13 @@ struct TmaWgmma {
   static constexpr bool defers =
       !ping_pong && !adds_steps && atoms == 1 && Store::defers && n_side == 256;
 
+  /// With a workspace, tiles of the last round may be cut.
+  static constexpr bool cuts_tiles =
+      !ping_pong && !tile.splits && VariantType::variant == Variant::non_contracting;
+  /// Of the sums of a part, in the workspace.
+  static constexpr index_t cut_tile_bytes =
+      cuts_tiles ? tile.block_m * tile.block_n * index_t{sizeof(Sum)} : 0;
+
   static_assert(std::is_same_v<typename TypesType::rhs, Input> ||
                     (is_fp8(m_dtype) && is_fp8(n_dtype)),
                 "lhs and rhs must be of one dtype, or two of 8-bit floats, for tma_wgmma");
@@ -172,6 +179,8 @@ struct TmaWgmma {
     arch::sm90::OperandMap a_rest;  ///< of the same operand, in smaller boxes (if swapped)
     arch::sm90::OperandMap b;
     arch::sm90::OutputMap d;
+    CutSums cut;             ///< where tiles of the last round may be cut
+    index_t most_parts = 1;  ///< of one
   };
 
   static constexpr bool compiled_here = arch::sm90::compiled_here;
@@ -185,6 +194,12 @@ struct TmaWgmma {
   /// Makes the tensor maps. Errors: vendor_error. Cost: a driver call a map, no device work.
   static Status prepare(const Arguments& p, Prepared& prepared) noexcept {
     prepared = {};
+    if (cuts_tiles && p.partials.cutting_blocks > 0) {
+      prepared.cut = CutSums::of(p.partials.data, p.partials.cutting_blocks);
+      const offset_t steps = ceil_div(p.depth, offset_t{tile.block_k});  // a part has one at least
+      prepared.most_parts =
+          static_cast<index_t>(min_of(offset_t{p.partials.parts}, max_of(steps, offset_t{1})));
+    }
     if (p.rows > 0 && p.cols > 0)
       if (const Status status = Store::prepare(p, prepared.d); !status.ok()) return status;
     if (!arch::sm90::loads_operands(p.rows, p.cols, p.depth, p.slabs)) return {};
@@ -217,7 +232,9 @@ struct TmaWgmma {
     if (wave < group_lanes / Wave::lanes) {
       arch::sm90::release_registers<producer_registers>();
       if (wave == loading_wave) load_operands(arguments, prepared, shared, gathers);
-      if (wave == decoding_wave) shared.work.fill(Decoder(arguments));
+      if (wave == decoding_wave)
+        shared.work.template fill<cuts_tiles, tile.block_k>(
+            Decoder(arguments), prepared.cut, prepared.most_parts);
       if (ragged_depth && wave == clearing_wave) clear_tails(shared, gathers);
       if constexpr (may_gather)
         if (gathers && wave >= gathering_wave) gather_lhs(arguments, shared, wave - gathering_wave);
@@ -444,13 +461,17 @@ struct TmaWgmma {
         if (step >= 0) break;
       }
     };
-    while (shared.work.next(work_at, work)) {
+    while (shared.work.next_to_store(work_at, work)) {
       Accumulator acc;
       if (!swapped || work.rows > n_side - n_step) {
         Loop::template multiply<n_side>(acc, work, shared, at, group, store_some);
       } else if constexpr (swapped) {  // only one width has the code that stores
         store_some(-1);
         Loop::template multiply_cols<n_step, n_side - n_step>(acc, work, shared, at, group);
+      }
+      if (cuts_tiles && work.cols == 0) {
+        leave_sums(acc, work, prepared.cut, group);
+        continue;
       }
       store.finish_atom(pending, acc[0], work, arguments, epilogue, atom_at);
     }
@@ -468,7 +489,7 @@ struct TmaWgmma {
     typename Ring::Position work_at;
     RingPosition<tile.stages> at;
     Work work;
-    for (index_t tile_count = 0; shared.work.next(work_at, work); ++tile_count) {
+    for (index_t tile_count = 0; shared.work.next_to_store(work_at, work); ++tile_count) {
       if (ping_pong && tile_count % consumers != group) {
         at.skip(ceil_div(static_cast<index_t>(work.k_extent), tile.block_k));
         continue;
@@ -481,6 +502,10 @@ struct TmaWgmma {
         Loop::multiply_and_add(acc, work, shared, at, group);
       else
         Loop::template multiply_cols<n_step, n_side>(acc, work, shared, at, group);
+      if (cuts_tiles && work.cols == 0) {
+        leave_sums(acc, work, prepared.cut, group);
+        continue;
+      }
       store_atoms(store,
                   acc,
                   work,
@@ -490,6 +515,22 @@ struct TmaWgmma {
                   std::make_integer_sequence<index_t, atoms>{});
     }
     store.finish();
+  }
+
+  /// Leaves the sums of a part of a tile (WorkRing::next_to_store) in the workspace; another kernel
+  /// adds them up.
+  static RG_DEVICE RG_FORCE_INLINE void leave_sums(const Accumulator& acc,
+                                                   const Work& work,
+                                                   const CutSums& cut,
+                                                   index_t group) {
+    Sum* const sums = static_cast<Sum*>(cut.sums) + work.slab * (tile.block_m * tile.block_n);
+    RG_UNROLL
+    for (index_t i = 0; i < atoms; ++i)
+      Store::leave_sums(acc[i],
+                        work,
+                        sums,
+                        tile.block_n,
+                        (WgmmaMainLoop<TmaWgmma>::first_atom(group) + i) * atom_rows);
   }
 
   /// A fold, not a loop: nvcc 13.0 left the loop rolled, and the accumulator in local memory.

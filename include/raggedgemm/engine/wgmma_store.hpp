@@ -123,6 +123,20 @@ class WgmmaStore {
       store_from_registers(acc, work, Store(arguments, work, epilogue), at);
   }
 
+  /// Leaves the sums of one atom, which starts at `at` of the tile, in memory of the tile's own.
+  /// Swapped, sums of work without depth are left as they are (CutTile::has_depth): asking would
+  /// cost registers.
+  static RG_DEVICE RG_FORCE_INLINE void leave_sums(
+      const Atom& acc, const Work& work, Sum* sums, index_t pitch, index_t at) {
+    for_each_chunk<Swapped>(
+        acc, work, at, [&](index_t elem, index_t row, index_t col, const auto& chunk) {
+          using Packet = detail::SumPacket<Sum, Swapped ? 1 : 2>;
+          // Slices of few tokens are empty; a finer test would cost registers.
+          if (!Swapped || elem / Map::elems_per_slice * Map::slice_cols < work.rows)
+            *reinterpret_cast<Packet*>(sums + row * pitch + col) = Packet{chunk};
+        });
+  }
+
   /// Whether a finished atom may wait in registers.
   static constexpr bool defers = half_float && Cols % side == 0;
 
@@ -520,17 +534,27 @@ class WgmmaStore {
                                                              const Work& work,
                                                              const Store& store,
                                                              index_t at) {
+    for_each_chunk<false>(acc, work, at, [&](index_t, index_t row, index_t col, const auto& sums) {
+      if (row < work.rows && col < work.cols) store(row, col, sums);
+    });
+  }
+
+  /// Neighbours in a row of the output go together.
+  template <bool HasDepth, class Each>
+  static RG_DEVICE RG_FORCE_INLINE void for_each_chunk(const Atom& acc,
+                                                       const Work& work,
+                                                       index_t at,
+                                                       const Each& each) {
     const index_t first_row = piece_begin_row(0, at);
     const index_t first_col = piece_begin_col(0, at);
     constexpr index_t width = Swapped ? 1 : 2;  // elements of a lane that lie in one row
     RG_UNROLL
     for (index_t elem = 0; elem < Cols / 2; elem += width) {
-      const index_t row = first_row + piece_row(elem);
-      const index_t col = first_col + piece_col(elem);
       Chunk<Sum, width> sums;
       RG_UNROLL
-      for (index_t v = 0; v < width; ++v) sums[v] = product(work, acc[elem + v]);
-      if (row < work.rows && col < work.cols) store(row, col, sums);
+      for (index_t v = 0; v < width; ++v)
+        sums[v] = HasDepth ? acc[elem + v] : product(work, acc[elem + v]);
+      each(elem, first_row + piece_row(elem), first_col + piece_col(elem), sums);
     }
   }
 

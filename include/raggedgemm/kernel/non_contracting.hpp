@@ -50,11 +50,19 @@ struct NonContracting {
       return true;
     }
 
+    /// How many tiles there are: of a call without instances, after a decode past the last one.
+    RG_EXEC_CHECK_DISABLE
+    [[nodiscard]] RG_HOST_DEVICE TileCounts counts() const { return cursor_.counts(tiles_of()); }
+    /// Tiles may be asked for from the first one again.
+    RG_HOST_DEVICE void restart() { cursor_.restart(); }
+
    private:
     RG_HOST_DEVICE void place(const GroupPosition& at, Work& work) const {
       const RowCut cut = RowCut::of(at.extent, BlockM, RowStep);
-      const TileCoordinate where =
-          arguments_.order.map(static_cast<index_t>(at.tile), cut.tiles, tile_cols_);
+      const index_t tile = static_cast<index_t>(at.tile);
+      const TileCoordinate where = Walk::turns_rows
+                                       ? arguments_.order.map_turned(tile, cut.tiles, tile_cols_)
+                                       : arguments_.order.map(tile, cut.tiles, tile_cols_);
       const offset_t row = offset_t{where.row} * cut.rows;
       work.slab = at.is_tail ? 0 : at.group - arguments_.group_offset;
       work.row_begin = at.begin + row;

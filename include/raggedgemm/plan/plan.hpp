@@ -9,6 +9,7 @@
 #include "raggedgemm/dispatch/config_table.hpp"
 #include "raggedgemm/dispatch/kernel_entry.hpp"
 #include "raggedgemm/plan/aligned_copies.hpp"
+#include "raggedgemm/schedule/cut_order.hpp"
 
 namespace raggedgemm {
 
@@ -23,6 +24,7 @@ struct Plan {
   Arch arch = Arch::host;  ///< of the device planned for
   index_t blocks = 0;      ///< grid size; 0: nothing to do
   index_t parts = 1;       ///< of the depth, each with sums of its own in the workspace
+  bool cuts_last = false;  ///< only tiles of the last round are cut, in `parts` at most
   AlignedCopies copies;    ///< of operands, made in the workspace before the product
   TileOrder order;
 };
@@ -124,14 +126,16 @@ inline offset_t elems_of_part(const Problem& p) noexcept {
 
 }  // namespace detail
 
-/// Device memory that a call of this plan needs: for copies of operands, and for partial sums where
-/// it splits the depth; else none.
+/// Device memory that a call of this plan needs: for copies of operands, for partial sums where it
+/// splits the depth, of all tiles or of those of the last round; else none.
 inline std::int64_t workspace_bytes(const Plan& plan) noexcept {
   const std::int64_t copies = detail::bytes_of_copies(plan.problem, plan.copies);
-  const std::int64_t sums = plan.parts <= 1 ? 0
-                                            : detail::saturating_product(
-                                                  detail::elems_of_part(plan.problem),
-                                                  offset_t{plan.parts} * plan.kernel.partial_bytes);
+  std::int64_t sums = 0;
+  if (plan.cuts_last)
+    sums = CutSums::bytes(plan.blocks, plan.kernel.cut_tile_bytes);
+  else if (plan.parts > 1)
+    sums = detail::saturating_product(detail::elems_of_part(plan.problem),
+                                      offset_t{plan.parts} * plan.kernel.partial_bytes);
   return copies > INT64_MAX - sums ? INT64_MAX : copies + sums;
 }
 
@@ -254,7 +258,8 @@ inline Result<BoundCall> bind(const Plan& plan, const Pointers& pointers) noexce
       free_space,
       plan.parts,
       detail::elems_of_part(p),
-      p.variant == Variant::non_contracting ? 0 : detail::saturating_product(p.rows, p.cols)};
+      p.variant == Variant::non_contracting ? 0 : detail::saturating_product(p.rows, p.cols),
+      plan.cuts_last ? plan.blocks : 0};
   call.kernel = plan.kernel;
   call.blocks = plan.blocks;
   if (plan.blocks > 0) {

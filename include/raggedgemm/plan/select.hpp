@@ -115,6 +115,30 @@ inline index_t parts_of(const KernelEntry& entry,
   return parts >= 2 ? parts : least;
 }
 
+/// Rounds of tiles that a call has at most for its last one to matter; and parts, at most, into
+/// which tiles of that round are cut. (bench/README.md, the last round)
+inline constexpr offset_t most_rounds = 8;
+inline constexpr index_t most_parts_of_last = 16;
+
+/// Into how many parts a row may cut tiles of its last round; 1: it does not. How many they are
+/// depends on the sizes, so the device decides; few deep tiles and a workspace make it worth
+/// asking.
+inline index_t parts_of_last(const KernelEntry& entry,
+                             const Problem& p,
+                             const Device& device,
+                             std::int64_t workspace_bytes) noexcept {
+  const TileConfig& tile = config_row(entry.row).config;
+  if (entry.cut_tile_bytes == 0 || !has_output(p) || p.variant != Variant::non_contracting)
+    return 1;
+  const offset_t blocks = offset_t{entry.blocks_per_multiprocessor()} * device.multiprocessors;
+  const offset_t tiles = likely_tiles(tile, p);
+  const offset_t steps = ceil_div(p.depth, offset_t{tile.block_k});
+  if (tiles <= blocks || tiles > most_rounds * blocks || steps < least_steps ||
+      CutSums::bytes(blocks, entry.cut_tile_bytes) > workspace_bytes)
+    return 1;
+  return static_cast<index_t>(min_of(steps / least_steps_of_part, offset_t{most_parts_of_last}));
+}
+
 inline bool in_bucket(const ConfigRow& row, const Problem& p) noexcept {
   const offset_t extent = p.mean_group_extent();
   if (row.gathers && !p.gathers) return false;
@@ -128,7 +152,7 @@ inline Status finish_plan(Plan& plan, const Device& device) noexcept {
       plan.problem.mean_group_extent(), plan.problem.cols, tile.supergroup, device.chiplets);
   const offset_t tiles =
       has_output(plan.problem) ? plan.kernel.tiles_at_most(arguments_of(plan.problem)) : 0;
-  const offset_t all_tiles = tiles * plan.parts;
+  const offset_t all_tiles = plan.cuts_last ? tiles : tiles * plan.parts;
   const offset_t needed = plan.problem.has_fault ? max_of(all_tiles, offset_t{1}) : all_tiles;
   const index_t resident = plan.kernel.blocks_per_multiprocessor() * device.multiprocessors;
   if (resident <= 0)
@@ -183,17 +207,16 @@ inline Result<Plan> make_plan(const Problem& problem,
       if (!plan.copies.any() || detail::why_not(row, aligned, device.value()) != nullptr) continue;
     }
     if (options.selection == Selection::require_fast && !row.fast) continue;
-    plan.parts =
-        detail::parts_of(entry,
-                         problem,
-                         device.value(),
-                         options,
-                         options.workspace_bytes - detail::bytes_of_copies(problem, plan.copies));
+    const std::int64_t left =
+        options.workspace_bytes - detail::bytes_of_copies(problem, plan.copies);
+    plan.parts = detail::parts_of(entry, problem, device.value(), options, left);
     if (plan.parts == 0) continue;
     some_fit = true;
     if (!entry.present()) continue;
     if (options.config_row >= 0 || detail::in_bucket(row, problem)) {
       plan.kernel = entry;
+      if (plan.parts == 1) plan.parts = detail::parts_of_last(entry, problem, device.value(), left);
+      plan.cuts_last = plan.parts > 1 && !row.config.splits;
       if (const Status status = detail::finish_plan(plan, device.value()); !status.ok())
         return status;
       return plan;
@@ -283,12 +306,14 @@ inline std::string explain(const Plan& plan, const KernelSet& set) {
   if (plan.parts > 1) {
     std::snprintf(line,
                   sizeof line,
-                  "  depth in %d parts, added up by a second kernel; %lld bytes of workspace\n",
+                  "  depth%s in %s%d parts, added up by a second kernel; %lld bytes of workspace\n",
+                  plan.cuts_last ? " of the last round's tiles" : "",
+                  plan.cuts_last ? "up to " : "",
                   plan.parts,
                   static_cast<long long>(workspace_bytes(plan)));
     text += line;
   }
-  if (chosen.config.engine == EngineId::tma_wgmma && plan.parts == 1) {
+  if (chosen.config.engine == EngineId::tma_wgmma && !chosen.config.splits) {
     const char* const reason =
         p.scatters ? "scatters"
                    : arch::sm90::why_not_tma_store(

@@ -80,6 +80,7 @@ void visit_plan(P& plan, Visitor& visit) {
   one("arch", plan.arch);
   one("blocks", plan.blocks);
   one("parts", plan.parts);
+  one("cuts_last", plan.cuts_last);
   one("copies_a", plan.copies.a);
   one("copies_b", plan.copies.b);
   one("copies_gather", plan.copies.gathers);
@@ -189,7 +190,7 @@ inline bool enums_in_range(const Plan& plan) {
 }  // namespace detail
 
 /// The first word of a plan's text; changes whenever the fields do.
-inline constexpr const char* plan_format = "raggedgemm-plan-3";
+inline constexpr const char* plan_format = "raggedgemm-plan-4";
 
 /// A plan as one line of text. Doubles are written in hexadecimal, so nothing is lost.
 inline std::string to_text(const Plan& plan) {
@@ -245,12 +246,18 @@ inline Result<Plan> plan_from_text(const std::string& text, const KernelSet& set
     const std::size_t length = std::strlen(name);
     if (std::strncmp(row_name, name, length) != 0 || row_name[length] != ' ') continue;
     if (!entry.present()) continue;  // another architecture's row may have the same name
-    if (config_row(entry.row).config.splits != (plan.parts > 1))
+    const bool splits = config_row(entry.row).config.splits;
+    if (plan.cuts_last && (splits || entry.cut_tile_bytes == 0))
+      return Status{
+          StatusCode::plan_mismatch, "plan cuts_last", 1, 0, "the row does not cut its last tiles"};
+    const bool in_parts = splits || plan.cuts_last;
+    if (in_parts != (plan.parts > 1))
       return Status{StatusCode::plan_mismatch,
                     "plan parts",
                     plan.parts,
-                    config_row(entry.row).config.splits ? 2 : 1,
-                    "two at least in a row that splits the depth, one in others"};
+                    in_parts ? 2 : 1,
+                    "two at least in a row that splits the depth, or that of its last tiles; one "
+                    "in others"};
     if ((plan.copies.any() &&
          (entry.copy_lines == nullptr || layout_of(plan.problem) == Layout::strided)) ||
         (plan.copies.gathers && !(plan.copies.a && plan.problem.gathers)))

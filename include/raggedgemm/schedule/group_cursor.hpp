@@ -8,6 +8,7 @@
 #include "raggedgemm/base/index.hpp"
 #include "raggedgemm/problem/group_sizes.hpp"
 #include "raggedgemm/problem/outer_dims.hpp"
+#include "raggedgemm/schedule/cut_order.hpp"
 
 namespace raggedgemm {
 inline namespace RG_PLATFORM {
@@ -36,6 +37,7 @@ struct AnyWalk {
   /// Neighbouring groups of a window that a lane holds.
   static constexpr index_t groups_per_lane = 1;
   static constexpr bool one_instance = false;  ///< no outer dimensions
+  static constexpr bool turns_rows = false;    ///< TileOrder::map_turned()
 };
 
 /// For a warp that decodes while others wait: 32-bit numbers halve the instructions, and one warp
@@ -44,6 +46,7 @@ struct DecodingWalk {
   using Count = std::uint32_t;
   static constexpr index_t groups_per_lane = 8;
   static constexpr bool one_instance = true;
+  static constexpr bool turns_rows = true;
 };
 
 /// Walks groups forward, one instance after the other, each with its groups and its tail. All lanes
@@ -135,6 +138,24 @@ class GroupCursor {
       if (Wave::ballot(open) == 0) return true;
       if (!next_instance(tail_tiles)) return !open;
     }
+  }
+
+  /// Of a cursor without instances that a seek has taken past the last tile.
+  RG_EXEC_CHECK_DISABLE
+  template <class TilesOf>
+  [[nodiscard]] RG_HOST_DEVICE TileCounts counts(const TilesOf& tiles_of) const {
+    const Count tail_tiles = tiles_of(static_cast<Count>(ragged_extent_ - sum_), true);
+    return {static_cast<index_t>(window_tiles_end_),
+            static_cast<index_t>(window_tiles_end_ + tail_tiles)};
+  }
+
+  /// Goes back to the first group of the first instance.
+  RG_HOST_DEVICE void restart() {
+    groups_.first_entry = first_entry_;
+    instance_ = 0;
+    next_group_ = 0;
+    sum_ = 0;
+    window_tiles_end_ = 0;
   }
 
   /// The clamped sum of all sizes of the first instance. Uses up the cursor.

@@ -25,12 +25,14 @@ struct Operand {
   }
 };
 
-/// Sums of parts of the depth, in the workspace: [parts, slabs of D, rows, cols], in elements.
+/// Sums of parts of the depth, in the workspace: of every tile, [parts, slabs of D, rows, cols], in
+/// elements; or, if `cutting_blocks` is not 0, of the last tiles (CutOrder, CutSums).
 struct Partials {
   void* data = nullptr;
   index_t parts = 1;
   offset_t part_stride = 0;
-  offset_t slab_stride = 0;  ///< 0 where D has no slabs
+  offset_t slab_stride = 0;    ///< 0 where D has no slabs
+  index_t cutting_blocks = 0;  ///< of a grid whose last tiles are cut, in `parts` at most
 };
 
 /// A copy of an operand to lines that begin at multiples of 16 bytes. Lines are along the

@@ -261,6 +261,34 @@ TEST_CASE("batch tiles cover every batch exactly once for every size vector", "[
   check_many<kernel::Batch>(check_batch);
 }
 
+TEST_CASE("A decoder past the last tile knows their number, and starts again", "[kernel][host]") {
+  using Wave = EmulatedWave<32>;
+  using Decoder = kernel::NonContracting::Decoder<block_m, block_n, Wave, row_step, TwoGroupsALane>;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    Random random(seed);
+    const Draw draw(random, Variant::non_contracting);
+    const std::vector<Work> all =
+        decode_each_in_wave<kernel::NonContracting, 32>(draw.arguments, 1);
+    const auto tails =
+        std::count_if(all.begin(), all.end(), [](const Work& w) { return w.is_tail; });
+    bool right = true;
+    Wave::run([&](index_t) {
+      Decoder decoder(draw.arguments);
+      Work work;
+      const bool more = decoder.decode_each(0x7FFFFFFF, work);
+      const TileCounts counts = decoder.counts();
+      decoder.restart();
+      const bool again = decoder.decode_each(0, work);
+      const bool mine = !more && counts.all == static_cast<index_t>(all.size()) &&
+                        counts.with_depth == static_cast<index_t>(all.size()) - tails &&
+                        again == !all.empty() && (all.empty() || same(work, all.front()));
+      if (!mine) right = false;
+    });
+    INFO("seed " << seed << ", " << all.size() << " tiles, sizes " << text_of(draw.sizes));
+    REQUIRE(right);
+  }
+}
+
 /// Parts of a tile follow each other, are the tile's in all but the depth, and cover that once.
 template <class VariantType>
 void check_split() {

@@ -447,6 +447,43 @@ TEST_CASE("The depth is split where tiles are few, steps many and the workspace 
   }
 }
 
+TEST_CASE("Tiles of the last round may be cut where they are deep, and rounds few",
+          "[plan][host]") {
+  auto rows = rows_of(Platform::cuda, yes);
+  constexpr index_t tile_bytes = 128 * 128 * 4;
+  for (KernelEntry& entry : rows)
+    if (config_row(entry.row).config.engine == EngineId::tma_wgmma &&
+        !config_row(entry.row).config.splits)
+      entry.cut_tile_bytes = tile_bytes;
+  const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>);
+  const auto planned = [&](const Problem& p, std::int64_t workspace) {
+    Options options;
+    options.workspace_bytes = workspace;
+    const Result<Plan> plan = make_plan(p, options, set);
+    REQUIRE(plan.ok());
+    CHECK(workspace_bytes(plan.value()) <= workspace);
+    return plan.value();
+  };
+  const std::int64_t enough = CutSums::bytes(200, tile_bytes);
+  // 32 groups of 4 rows and 16 columns of tiles: 512 tiles for 200 blocks; 112 steps.
+  const Problem p = dense(128, 112 * 64, 2048, 32);
+  const Plan plan = planned(p, enough);
+  CHECK(plan.cuts_last);
+  CHECK(plan.parts == 14);  // 8 steps each
+  CHECK(plan.blocks == 200);
+  CHECK(workspace_bytes(plan) == enough);
+  CHECK(contains(explain(plan, set), "last round"));
+  CHECK(contains(explain(plan, set), "up to 14 parts"));
+  CHECK(!planned(p, enough - 1).cuts_last);
+  CHECK(planned(p, enough - 1).parts == 1);
+  CHECK(planned(dense(128, 48 * 64, 2048, 32), enough).cuts_last);
+  CHECK(!planned(dense(128, 47 * 64, 2048, 32), enough).cuts_last);       // too few steps
+  CHECK(planned(dense(128, 1 << 16, 2048, 32), enough).parts == 16);      // and no more
+  CHECK(planned(dense(128, 112 * 64, 50 * 128, 32), enough).cuts_last);   // 8 rounds
+  CHECK(!planned(dense(128, 112 * 64, 51 * 128, 32), enough).cuts_last);  // more
+  CHECK(!planned(dense(128, 112 * 64, 6 * 128, 32), enough).cuts_last);   // 192 tiles: one round
+}
+
 TEST_CASE("Operands that are not aligned are copied where the workspace holds them",
           "[plan][host]") {
   const auto cuda_rows = rows_of(Platform::cuda, yes);

@@ -387,6 +387,9 @@ TEST_CASE("A plan with parts or copies that its row does not know is refused", "
   CHECK(std::string(parts.operand()) == "plan parts");
   CHECK(parts.got() == 3);
   CHECK(parts.needed() == 1);
+  const Status last = w.read(with(w.text, "cuts_last", "1"));
+  CHECK(last.code() == StatusCode::plan_mismatch);
+  CHECK(std::string(last.operand()) == "plan cuts_last");
 
   KernelEntry entry;
   entry.present = []() noexcept { return true; };
@@ -415,6 +418,26 @@ TEST_CASE("A plan with parts or copies that its row does not know is refused", "
   CHECK((copied.value().copies.a && !copied.value().copies.b));
   plan.problem.a.row = plan.problem.a.col = 2;  // no contiguous dimension, no lines to copy
   CHECK(!plan_from_text(to_text(plan), set).ok());
+}
+
+TEST_CASE("A plan that cuts the last tiles is read where the row does", "[plan][host]") {
+  const Written w;
+  KernelEntry entry = w.set.entries[0];
+  KernelSet set = w.set;
+  set.entries = &entry;
+  set.count = 1;
+  Plan plan = w.plan;
+  plan.kernel.row = entry.row;
+  plan.cuts_last = true;
+  plan.parts = 2;
+  CHECK(!plan_from_text(to_text(plan), set).ok());
+  entry.cut_tile_bytes = 64;
+  const Result<Plan> read = plan_from_text(to_text(plan), set);
+  REQUIRE(read.ok());
+  CHECK(read.value().cuts_last);
+  CHECK(read.value().parts == 2);
+  plan.parts = 1;
+  CHECK(plan_from_text(to_text(plan), set).status().needed() == 2);
 }
 
 TEST_CASE("A row is found by its name among rows of several architectures", "[plan][host]") {

@@ -3,6 +3,7 @@
 
 #include "raggedgemm/schedule/tile_order.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -12,11 +13,13 @@ namespace {
 
 using namespace raggedgemm;
 
-/// Whether every (row, col) is met exactly once.
+/// Whether map() (or map_turned()) meets every (row, col) exactly once.
+template <bool Turned = false>
 bool is_bijection(const TileOrder& order, index_t rows, index_t cols) {
   std::vector<char> met(static_cast<std::size_t>(rows * cols), 0);
   for (index_t tile = 0; tile < rows * cols; ++tile) {
-    const TileCoordinate at = order.map(tile, rows, cols);
+    const TileCoordinate at =
+        Turned ? order.map_turned(tile, rows, cols) : order.map(tile, rows, cols);
     if (at.row < 0 || at.row >= rows || at.col < 0 || at.col >= cols) return false;
     char& count = met[static_cast<std::size_t>(at.row * cols + at.col)];
     if (count != 0) return false;
@@ -32,7 +35,9 @@ TEST_CASE("TileOrder is a bijection for every small shape", "[schedule][host]") 
       for (index_t supergroup = 1; supergroup <= 10; ++supergroup)
         for (const index_t chiplets : {1, 2, 3, 6, 8})
           for (index_t bands = 0; bands < 2; ++bands)
-            if (!is_bijection(TileOrder{bands, supergroup, chiplets}, rows, cols)) ++failures;
+            if (!is_bijection(TileOrder{bands, supergroup, chiplets}, rows, cols) ||
+                !is_bijection<true>(TileOrder{bands, supergroup, chiplets}, rows, cols))
+              ++failures;
   CHECK(failures == 0);
 }
 
@@ -49,6 +54,22 @@ TEST_CASE("TileOrder is a bijection for thousands of random shapes", "[schedule]
                    << ", supergroup " << order.supergroup << ", chiplets " << order.chiplets);
   }
   SUCCEED();
+}
+
+TEST_CASE("Turned rows give every block its share of the short ones", "[schedule][host]") {
+  // Groups of a few tile rows, the last of them shorter; blocks take every 132nd tile, as on a
+  // card.
+  constexpr index_t blocks = 132;
+  const TileOrder order{1, 8, 1};
+  for (const index_t rows : {2, 3, 4, 5, 8, 11}) {
+    constexpr index_t cols = 1920;
+    std::vector<int> most(blocks, 0);
+    for (index_t tile = 0; tile < rows * cols; ++tile)
+      if (order.map_turned(tile, rows, cols).row == rows - 1) ++most[tile % blocks];
+    const auto [least, largest] = std::minmax_element(most.begin(), most.end());
+    INFO("rows " << rows << ": " << *least << " to " << *largest);
+    CHECK(*largest <= *least + *least / 2 + 1);
+  }
 }
 
 TEST_CASE("TileOrder stays inside shapes of nearly 2^31 tiles", "[schedule][host]") {
