@@ -3,8 +3,6 @@
 // Chosen on the host from what the host knows; kept apart so that tests can enumerate it.
 #pragma once
 
-#include <cstdint>
-
 #include "raggedgemm/base/index.hpp"
 
 namespace raggedgemm {
@@ -44,17 +42,14 @@ struct TileOrder {
     return column_bands != 0 ? TileCoordinate{second, first} : TileCoordinate{first, second};
   }
 
-  /// map(), with the tile rows of each band of columns begun at another row: where a group's last
+  /// map(), with the tile rows of each band of columns begun one further on: where a group's last
   /// tile row is shorter than the others, no block of a grid gets that one every time, or never.
-  /// (Multiples of the golden ratio lie evenly on a circle, whatever the step between them.)
   [[nodiscard]] RG_HOST_DEVICE constexpr TileCoordinate map_turned(index_t tile,
                                                                    index_t tile_rows,
                                                                    index_t tile_cols) const {
     TileCoordinate where = map(tile, tile_rows, tile_cols);
     if (column_bands == 0 || tile_rows == 1) return where;
-    const std::uint32_t turn = static_cast<std::uint32_t>(where.col / supergroup) * 0x9E3779B9U;
-    where.row +=
-        static_cast<index_t>(std::uint64_t{turn} * static_cast<std::uint32_t>(tile_rows) >> 32);
+    where.row += where.col / supergroup % tile_rows;
     if (where.row >= tile_rows) where.row -= tile_rows;
     return where;
   }

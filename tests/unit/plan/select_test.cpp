@@ -455,6 +455,8 @@ TEST_CASE("Tiles of the last round may be cut where they are deep, and rounds fe
     if (config_row(entry.row).config.engine == EngineId::tma_wgmma &&
         !config_row(entry.row).config.splits)
       entry.cut_tile_bytes = tile_bytes;
+  for (KernelEntry& entry : rows)
+    entry.tiles_at_most = [](const Arguments&) noexcept { return offset_t{1} << 20; };
   const KernelSet set = set_of(rows, Platform::cuda, fake_device<Platform::cuda, Arch::sm90>);
   const auto planned = [&](const Problem& p, std::int64_t workspace) {
     Options options;
