@@ -46,6 +46,7 @@ DECODERS = "unit/kernel/decoders_test.cpp"
 CURSOR = "unit/schedule/group_cursor_test.cpp"
 SIZES = "unit/problem/group_sizes_test.cpp"
 ORDER = "unit/schedule/tile_order_test.cpp"
+CUT = "unit/schedule/cut_order_test.cpp"
 SELECT = "unit/plan/select_test.cpp"
 SERIALISE = "unit/plan/serialise_test.cpp"
 PARTIAL = "unit/epilogue/partial_test.cpp"
@@ -188,7 +189,25 @@ MUTANTS = [
     Mutant("supergroup off by one", "schedule/tile_order.hpp",
            "min_of(offset_t{supergroup} * along,", "min_of(offset_t{supergroup + 1} * along,",
            ORDER, "TileOrder is a bijection for every small shape", True),
+    Mutant("bands of columns all begin at the same row", "schedule/tile_order.hpp",
+           "where.row += where.col / supergroup % tile_rows;", "",
+           ORDER, "Turned rows give every block*"),
+    Mutant("a turned row is not brought back", "schedule/tile_order.hpp",
+           "if (where.row >= tile_rows) where.row -= tile_rows;", "",
+           ORDER, "TileOrder is a bijection for every small shape"),
+    Mutant("a first round is cut", "schedule/cut_order.hpp",
+           "rest == 0 || order.whole == 0", "rest == 0",
+           CUT, "Turns cover every tile once*"),
+    Mutant("more parts than a round has blocks", "schedule/cut_order.hpp",
+           "min_of(blocks / rest, most_parts)", "most_parts",
+           CUT, "Turns cover every tile once*"),
+    Mutant("a decoder starts again amid the groups", "schedule/group_cursor.hpp",
+           "    instance_ = 0;\n    next_group_ = 0;\n", "    instance_ = 0;\n",
+           DECODERS, "A decoder past the last tile*"),
     # Plans.
+    Mutant("shallow tiles of the last round are cut", "plan/select.hpp",
+           "steps < least_steps ||\n", "",
+           SELECT, "Tiles of the last round may be cut*"),
     Mutant("alignment not checked in bind", "plan/plan.hpp",
            "detail::alignment_of(operand.data) < operand.alignment_bytes)", "false)",
            SELECT, "bind refuses*"),

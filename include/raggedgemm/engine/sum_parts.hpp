@@ -94,6 +94,17 @@ struct SumCutTiles {
   }
 
  private:
+  /// Sizes that change while blocks count the tiles may leave a tile that no block has described.
+  static RG_DEVICE bool is_inside(const Arguments& arguments,
+                                  const CutTile& tile,
+                                  index_t tile_m,
+                                  index_t tile_n) {
+    return tile.row_begin >= 0 && tile.col_begin >= 0 && tile.slab >= 0 &&
+           tile.slab < max_of(arguments.slabs, offset_t{1}) && tile.rows <= tile_m &&
+           tile.cols <= tile_n && tile.rows <= arguments.rows - tile.row_begin &&
+           tile.cols <= arguments.cols - tile.col_begin;
+  }
+
   static RG_DEVICE RG_FORCE_INLINE void add_up(const Arguments& arguments,
                                                const EpilogueType& epilogue,
                                                const CutSums& cut,
@@ -107,7 +118,7 @@ struct SumCutTiles {
     const index_t row = first_row + lane / lanes_of_row;
     const index_t col = first_col + lane % lanes_of_row * width;
     const CutTile tile = cut.tiles[number];
-    if (row >= tile.rows || col >= tile.cols) return;
+    if (row >= tile.rows || col >= tile.cols || !is_inside(arguments, tile, tile_m, tile_n)) return;
     const offset_t tile_elems = offset_t{tile_m} * tile_n;
     const Sum* const sums = static_cast<const Sum*>(cut.sums) + number * parts * tile_elems +
                             offset_t{row} * tile_n + col;

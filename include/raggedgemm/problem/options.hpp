@@ -82,7 +82,8 @@ struct Options {
   /// workspace_bytes(plan) is what a plan uses of it. With some, a call may first copy operands
   /// that are not aligned as matrix engines want them; and a call whose tiles are fewer than the
   /// device's multiprocessors may cut its depth into parts, as many as their sums fit here, and add
-  /// them up in a fixed order by a second launch (bitwise repeatable, but other bits than without).
+  /// them up in a fixed order by a second launch (bitwise repeatable, but other bits than without);
+  /// on Hopper, of a call of a few rounds of tiles, those of the last round.
   void* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
 };
