@@ -75,7 +75,8 @@ TEST_CASE("The last round is cut into as many parts as there are blocks for", "[
 
 TEST_CASE("What is left of cut tiles fits into its bytes", "[schedule][host]") {
   for (const offset_t blocks : {1, 2, 7, 132, 264}) {
-    unsigned char* const begin = nullptr;
+    std::vector<unsigned char> memory(static_cast<std::size_t>(CutSums::bytes(blocks, 4096)));
+    unsigned char* const begin = memory.data();
     const CutSums cut = CutSums::of(begin, blocks);
     const auto offset = [&](const void* at) {
       return static_cast<const unsigned char*>(at) - begin;
