@@ -22,7 +22,7 @@ struct ConfigRow {
   std::int32_t alignment_bytes;  ///< of operand pointers and of every stride that is not 1
   bool core;                     ///< instantiated in header-only use, too
   bool fast;                     ///< runs at the hardware's matrix rate (the host's vector rate)
-  const char* provenance;        ///< the benchmark behind the row, "isa-model" or "untuned"
+  const char* provenance;        ///< the benchmark, "isa-model" (bench/isa_report.py) or "untuned"
   bool tf32 = false;             ///< rounds f32 operands to tf32: for Options::allow_tf32
   bool half_out = false;         ///< chosen for 16-bit outputs only
   bool gathers = false;          ///< chosen for gathered lhs only
