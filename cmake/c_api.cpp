@@ -79,6 +79,7 @@ rg::Status convert_options(const raggedgemm_options* given, rg::Options& options
   options.out_index = o.out_index;
   options.ragged_extent = o.ragged_extent;
   options.allow_tf32 = o.allow_tf32 != 0;
+  options.whole_depth = o.whole_depth != 0;
   return {};
 }
 

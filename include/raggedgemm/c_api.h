@@ -123,7 +123,8 @@ typedef struct raggedgemm_options {
   const int32_t* lhs_index;
   const int32_t* out_index;
   int64_t ragged_extent;
-  int32_t allow_tf32; /* not 0: f32 operands may be rounded to tf32 */
+  int32_t allow_tf32;  /* not 0: f32 operands may be rounded to tf32 */
+  int32_t whole_depth; /* not 0: the workspace is not for parts of the depth */
 } raggedgemm_options;
 
 /* The outcome of a call: code 0 is success; the values are those of raggedgemm::StatusCode. The

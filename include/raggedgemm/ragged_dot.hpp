@@ -285,8 +285,9 @@ std::string explain(const Call<V, Lhs, Rhs, Out>& call, const Options& options =
 /// (GroupOffsets), out [m, n]; device memory, any strides and alignment.
 /// Guarantees: products are exact, sums f32 in a fixed order (bitwise repeatable), one rounding.
 /// Rows in no group are as options.tail says (default: +0.0). Sizes may be anything: negative
-/// counts as 0, ranges are cut at m. A row depends on its own lhs row and group only. out must not
-/// overlap an input. Errors: those of describe(), make_plan() and bind().
+/// counts as 0, ranges are cut at m. A row depends on its own lhs row and group only (where a
+/// workspace lets the depth be cut, its rounding on other groups' sizes, too: options.whole_depth).
+/// out must not overlap an input. Errors: those of describe(), make_plan() and bind().
 /// Cost: one launch; no allocation, no host synchronisation, graph-capturable.
 template <class L, class R, class O>
 Status ragged_dot(const View<L, 2>& lhs,

@@ -190,7 +190,7 @@ static void test_defaults(const api* a) {
   CHECK(options.alpha == 1.0 && options.beta == 0.0);
   CHECK(options.group_offset == -1 && options.config_row == -1);
   CHECK(options.lhs_index == NULL && options.out_index == NULL && options.ragged_extent == -1);
-  CHECK(options.allow_tf32 == 0);
+  CHECK(options.allow_tf32 == 0 && options.whole_depth == 0);
   CHECK(options.tail == raggedgemm_tail_zero);
   CHECK(options.platform == raggedgemm_platform_automatic);
   CHECK(options.stream == NULL && options.c == NULL && options.group_alpha == NULL &&

@@ -36,10 +36,9 @@ struct SumParts {
     const index_t first_row = lane / lanes_of_row;
     typename VariantType::template Decoder<block_m, block_n, Wave> decoder(arguments);
     RoundRobin tiles(blockIdx.x, gridDim.x);
-    Work work;
-    bool more = decoder.decode(tiles.next(), work);
+    // The kernel before this one lets it begin before the sizes are known to be written.
     arch::simt::wait_for_kernel_before();
-    for (; more; more = decoder.decode(tiles.next(), work)) {
+    for (Work work; decoder.decode(tiles.next(), work);) {
       if (col >= work.cols) continue;
       const PartialSums<Sum> parts(arguments, work);
       Chunk<Sum, width> sums[rows_of_lane];

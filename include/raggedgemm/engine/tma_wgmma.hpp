@@ -108,8 +108,8 @@ struct TmaWgmma {
       !ping_pong && !adds_steps && atoms == 1 && Store::defers && n_side == 256;
 
   /// With a workspace, tiles of the last round may be cut.
-  static constexpr bool cuts_tiles =
-      !ping_pong && !tile.splits && VariantType::variant == Variant::non_contracting;
+  static constexpr bool cuts_tiles = sizeof(Input) == 2 && !ping_pong && !tile.splits &&
+                                     VariantType::variant == Variant::non_contracting;
   /// Of the sums of a part, in the workspace.
   static constexpr index_t cut_tile_bytes =
       cuts_tiles ? tile.block_m * tile.block_n * index_t{sizeof(Sum)} : 0;

@@ -89,7 +89,8 @@ class WorkRing {
         }
       const std::uint64_t tiles_left = Wave::ballot(more);
       Slot slot = slot_of(work, more);
-      if (MayCut && turn.piece >= 0) cut_slot(slot, turn, order_.parts, BlockK, cut);
+      // (Sizes may have changed since they were counted: a piece of no tile is the end, too.)
+      if (MayCut && more && turn.piece >= 0) cut_slot(slot, turn, order_.parts, BlockK, cut);
       RG_NO_UNROLL
       for (index_t lane = 0; lane < width; ++lane) {
         empty_[at.slot].wait(at.parity ^ 1);

@@ -100,6 +100,7 @@ inline index_t parts_of(const KernelEntry& entry,
                         std::int64_t workspace_bytes) noexcept {
   const TileConfig& tile = config_row(entry.row).config;
   if (!tile.splits) return 1;
+  if (options.whole_depth) return 0;
   const index_t least = options.config_row >= 0 ? 2 : 0;
   if (!has_output(p)) return least;
   const offset_t depth = p.variant == Variant::contracting ? p.mean_group_extent() : p.depth;
@@ -122,13 +123,15 @@ inline constexpr index_t most_parts_of_last = 16;
 
 /// Into how many parts a row may cut tiles of its last round; 1: it does not. How many they are
 /// depends on the sizes, so the device decides; few deep tiles and a workspace make it worth
-/// asking.
+/// asking. Not of a shard: most of its tiles are rows of other shards' groups, without depth.
 inline index_t parts_of_last(const KernelEntry& entry,
                              const Problem& p,
                              const Device& device,
+                             const Options& options,
                              std::int64_t workspace_bytes) noexcept {
   const TileConfig& tile = config_row(entry.row).config;
-  if (entry.cut_tile_bytes == 0 || !has_output(p) || p.variant != Variant::non_contracting)
+  if (entry.cut_tile_bytes == 0 || !has_output(p) || p.variant != Variant::non_contracting ||
+      p.slabs < p.group_count || options.whole_depth)
     return 1;
   const offset_t blocks = offset_t{entry.blocks_per_multiprocessor()} * device.multiprocessors;
   const offset_t tiles = likely_tiles(tile, p);
@@ -215,7 +218,8 @@ inline Result<Plan> make_plan(const Problem& problem,
     if (!entry.present()) continue;
     if (options.config_row >= 0 || detail::in_bucket(row, problem)) {
       plan.kernel = entry;
-      if (plan.parts == 1) plan.parts = detail::parts_of_last(entry, problem, device.value(), left);
+      if (plan.parts == 1)
+        plan.parts = detail::parts_of_last(entry, problem, device.value(), options, left);
       plan.cuts_last = plan.parts > 1 && !row.config.splits;
       if (const Status status = detail::finish_plan(plan, device.value()); !status.ok())
         return status;

@@ -174,6 +174,9 @@ struct PlanReader {
   }
 };
 
+/// Of a plan, far above what any device holds at once.
+inline constexpr index_t most_blocks = 1 << 20;
+
 /// Whether every field of a fixed range is inside it; validate() looks at the others.
 inline bool enums_in_range(const Plan& plan) {
   const Problem& p = plan.problem;
@@ -183,7 +186,8 @@ inline bool enums_in_range(const Plan& plan) {
   return in_range(p.variant, variant_count) && in_range(p.lhs_dtype, dtype_count + 1) &&
          in_range(p.rhs_dtype, dtype_count + 1) && in_range(p.out_dtype, dtype_count + 1) &&
          in_range(p.group_kind, 4) && in_range(p.tail, 3) && p.group_offset >= 0 &&
-         plan.blocks >= 0 && plan.parts > 0 && plan.parts <= most_parts &&
+         plan.blocks >= 0 && plan.blocks <= most_blocks && plan.parts > 0 &&
+         plan.parts <= most_parts && (!plan.cuts_last || plan.blocks > 0) &&
          plan.order.supergroup > 0 && plan.order.chiplets > 0;
 }
 

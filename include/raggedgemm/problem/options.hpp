@@ -80,12 +80,15 @@ struct Options {
   index_t config_row = -1;         ///< force this row of the config table; -1: selection decides
   /// Device memory, 16-byte aligned, contents arbitrary, of one call at a time;
   /// workspace_bytes(plan) is what a plan uses of it. With some, a call may first copy operands
-  /// that are not aligned as matrix engines want them; and a call whose tiles are fewer than the
-  /// device's multiprocessors may cut its depth into parts, as many as their sums fit here, and add
-  /// them up in a fixed order by a second launch (bitwise repeatable, but other bits than without);
-  /// on Hopper, of a call of a few rounds of tiles, those of the last round.
+  /// that are not aligned as matrix engines want them; and, unless whole_depth, a call whose tiles
+  /// are fewer than the device's multiprocessors may cut its depth into parts, as many as their
+  /// sums fit here, and add them up in a fixed order by a second launch (bitwise repeatable, but
+  /// other bits than without); on Hopper, of a call of a few rounds of tiles, those of the last
+  /// round, so that a row's bits depend on the sizes of other groups, too.
   void* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
+  bool whole_depth = false;  ///< the depth is never cut: by the same row of the config table, a
+                             ///< row's bits depend on its lhs row and its group alone
 };
 
 }  // namespace raggedgemm

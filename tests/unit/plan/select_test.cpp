@@ -423,6 +423,12 @@ TEST_CASE("The depth is split where tiles are few, steps many and the workspace 
     CHECK(planned(dense(32, 1 << 16, 8192, 2), plenty).parts == 1);  // 128 tiles
     CHECK(planned(dense(32, 48 * 64, 512, 2), plenty).parts == 6);
     CHECK(planned(dense(32, 47 * 64, 512, 2), plenty).parts == 1);  // too few steps
+    Options whole;
+    whole.workspace_bytes = plenty;
+    whole.whole_depth = true;
+    const Result<Plan> not_cut = make_plan(few, whole, set);
+    REQUIRE(not_cut.ok());
+    CHECK(not_cut.value().parts == 1);
     // Overflow of no kind: a workspace of 2^63 bytes, sums that no workspace holds.
     CHECK(planned(dense(32, 8192, 512, 2), INT64_MAX).parts == 16);
 
@@ -484,6 +490,16 @@ TEST_CASE("Tiles of the last round may be cut where they are deep, and rounds fe
   CHECK(planned(dense(128, 112 * 64, 50 * 128, 32), enough).cuts_last);   // 8 rounds
   CHECK(!planned(dense(128, 112 * 64, 51 * 128, 32), enough).cuts_last);  // more
   CHECK(!planned(dense(128, 112 * 64, 6 * 128, 32), enough).cuts_last);   // 192 tiles: one round
+  Problem shard = p;
+  shard.group_count = 64;
+  CHECK(!planned(shard, enough).cuts_last);
+  Options whole;
+  whole.workspace_bytes = enough;
+  whole.whole_depth = true;
+  const Result<Plan> not_cut = make_plan(p, whole, set);
+  REQUIRE(not_cut.ok());
+  CHECK(!not_cut.value().cuts_last);
+  CHECK(workspace_bytes(not_cut.value()) == 0);
 }
 
 TEST_CASE("Operands that are not aligned are copied where the workspace holds them",

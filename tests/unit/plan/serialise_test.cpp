@@ -273,6 +273,7 @@ TEST_CASE("A plan text with a value out of its range is refused", "[plan][host]"
                           Damage{"gathers", "-1"},
                           Damage{"blocks", "-1"},
                           Damage{"blocks", "4294967297"},
+                          Damage{"blocks", "1073741824"},
                           Damage{"supergroup", "0"},
                           Damage{"chiplets", "0"},
                           Damage{"a_align", "4294967312"},
@@ -440,6 +441,9 @@ TEST_CASE("A plan that cuts the last tiles is read where the row does", "[plan][
   CHECK(read.value().parts == 2);
   plan.parts = 1;
   CHECK(plan_from_text(to_text(plan), set).status().needed() == 2);
+  plan.parts = 2;
+  plan.blocks = 0;
+  CHECK(!plan_from_text(to_text(plan), set).ok());
 }
 
 TEST_CASE("A row is found by its name among rows of several architectures", "[plan][host]") {
