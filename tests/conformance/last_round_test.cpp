@@ -4,6 +4,7 @@
 // several rounds; what was cut is read from the workspace, so that no test passes uncut.
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -197,8 +198,8 @@ TEST_CASE("Calls that cut and calls that do not take turns on one workspace",
   for (int i = 0; i < g * k * n; ++i)
     rhs_values.push_back(rg::to_bf16(static_cast<float>(i * 11 % 7 - 3)));
   const DeviceArray<bf16> lhs(lhs_values), rhs(rhs_values);
-  std::vector<DeviceArray<std::int32_t>> sizes;
-  std::vector<DeviceArray<float>> outs;
+  std::deque<DeviceArray<std::int32_t>> sizes;
+  std::deque<DeviceArray<float>> outs;
   for (const auto& of_call : all_sizes) {
     sizes.emplace_back(of_call);
     outs.emplace_back(std::size_t{m} * n);

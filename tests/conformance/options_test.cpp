@@ -443,8 +443,9 @@ TEST_CASE("allow_tf32 rounds f32 operands by 10 bits at most, and only where a k
           CHECK(worst < 0x1p-8);
         }
       });
-  const bool has_tf32 = contains_tf32(rg::explain(call, options));
-  CHECK(rounded == has_tf32);
+  const rg::Result<rg::Plan> plan = rg::make_plan(call, options);
+  REQUIRE(plan.ok());
+  CHECK(rounded == rg::config_row(plan.value().kernel.row).tf32);
 }
 
 TEST_CASE("A sum of nothing is +0.0, whatever the factors are", "[conformance][options][device]") {
