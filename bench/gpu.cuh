@@ -51,7 +51,7 @@ __host__ __device__ inline float noise(std::uint64_t i, std::uint32_t seed) {
 }
 
 /// Reads `memory`, which is larger than L2.
-__global__ inline void evict(const uint4* memory, std::size_t elems, std::uint32_t* sink) {
+static __global__ void evict(const uint4* memory, std::size_t elems, std::uint32_t* sink) {
   std::uint32_t sum = 0;
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < elems;
        i += std::size_t{gridDim.x} * blockDim.x)
