@@ -10,6 +10,7 @@
 
 #include "support/conformance.hpp"
 #include "support/cut_tiles.hpp"
+#include "support/indexed_case.hpp"
 
 namespace {
 
@@ -123,65 +124,18 @@ TEST_CASE("Tiles of the last round in parts add up to the oracle's sums",
 
 TEST_CASE("Cut tiles scatter, gather and scale by group, past a window of groups",
           "[conformance][last_round][device]") {
-  constexpr int m = 40, k = 192, n = 600, g = 300;
-  std::vector<std::int32_t> sizes_host(g, 0);
-  sizes_host[0] = 21;
-  sizes_host[g - 1] = 12;  // 7 rows of tail
-  const DeviceArray<std::int32_t> sizes(sizes_host);
-  std::vector<std::int32_t> to(m), from(m);
-  for (int i = 0; i < m; ++i) {
-    to[static_cast<std::size_t>(i)] = i == 25 ? -1 : (i * 7) % m;
-    from[static_cast<std::size_t>(i)] = i == 29 ? m : (i * 11) % m;
-  }
-  const DeviceArray<std::int32_t> out_index(to);
-  const DeviceArray<std::int32_t> lhs_index(from);
-  std::vector<float> factors(g, 0.0F);
-  factors[0] = 2.0F;
-  factors[g - 1] = -1.0F;
-  const DeviceArray<float> group_alpha(factors);
-  std::vector<bf16> values(static_cast<std::size_t>(m * k));
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j < k; ++j)  // neither a row nor a step of the depth is like another
-      values[static_cast<std::size_t>(i * k + j)] =
-          rg::to_bf16(static_cast<float>(i % 3 + 1 + (j / 16 == i % 12 ? 5 : 0)));
-  const DeviceArray<bf16> lhs(values);
-  const DeviceArray<bf16> rhs(
-      std::vector<bf16>(static_cast<std::size_t>(g) * k * n, rg::to_bf16(1)));
-  DeviceArray<float> out(static_cast<std::size_t>(m * n));
-  const std::vector<float> before(static_cast<std::size_t>(m * n), 9.0F);
+  IndexedCase c(300, 192, 600);
   int rows = 0;
   for (const bool gathers : {false, true}) {
-    rg::Options options;
-    options.out_index = out_index.data();
-    options.group_alpha = group_alpha.data();
-    if (gathers) options.lhs_index = lhs_index.data();
-    std::vector<float> want = before;
-    for (int i = 0; i < m; ++i) {
-      const int at = to[static_cast<std::size_t>(i)];
-      if (at < 0) continue;
-      const int source = gathers ? from[static_cast<std::size_t>(i)] : i;
-      const float scale = i < 21 ? 2.0F : i < 33 ? -1.0F : 0.0F;
-      const float value = source < m && scale != 0
-                              ? scale * static_cast<float>(k * (source % 3 + 1) + 16 * 5)
-                              : 0.0F;
-      for (int j = 0; j < n; ++j) want[static_cast<std::size_t>(at * n + j)] = value;
-    }
+    rg::Options options = c.options(gathers);
     rows += with_every_cutting_row([&](index_t row, index_t blocks, index_t parts) {
       options.config_row = row;
-      const auto call = rg::describe(rg::view(lhs.data(), m, k),
-                                     rg::view(rhs.data(), g, k, n),
-                                     rg::GroupSizes(sizes.data(), g),
-                                     rg::view(out.data(), m, n),
-                                     options);
-      out.set(before);
+      c.out().set(c.before());
       CutTilesSeen seen;
-      REQUIRE(run_with_cut_tiles(call, options, parts, blocks, seen).ok());
+      REQUIRE(run_with_cut_tiles(c.call(options), options, parts, blocks, seen).ok());
       if (seen.row_cuts) {
-        CHECK(out.guards_intact());
-        const std::vector<float> got = out.get();
-        int wrong = 0;  // by value: -1 times the zeros of a gathered row is -0
-        for (std::size_t i = 0; i < want.size(); ++i) wrong += got[i] == want[i] ? 0 : 1;
-        CHECK(wrong == 0);
+        CHECK(c.out().guards_intact());
+        CHECK(c.wrong(c.out().get(), gathers) == 0);
       }
       return seen;
     });

@@ -8,6 +8,7 @@
 
 #include "support/conformance.hpp"
 #include "support/every_row.hpp"
+#include "support/indexed_case.hpp"
 
 namespace {
 
@@ -130,54 +131,17 @@ TEST_CASE("Depth in parts adds up to the oracle's sums", "[conformance][split][d
 
 TEST_CASE("Depth in parts scatters, gathers and scales by group as a whole one does",
           "[conformance][split][device]") {
-  constexpr int m = 40, k = 320, n = 72, g = 2;
-  const std::vector<std::int32_t> sizes_host{21, 12};  // 7 rows of tail
-  const DeviceArray<std::int32_t> sizes(sizes_host);
-  std::vector<std::int32_t> to(m), from(m);
-  for (int i = 0; i < m; ++i) {
-    to[static_cast<std::size_t>(i)] = i == 5 ? -1 : (i * 7) % m;
-    from[static_cast<std::size_t>(i)] = i == 9 ? m : (i * 11) % m;
-  }
-  const DeviceArray<std::int32_t> out_index(to);
-  const DeviceArray<std::int32_t> lhs_index(from);
-  const DeviceArray<float> group_alpha(std::vector<float>{2.0F, -1.0F});
-  std::vector<bf16> values(static_cast<std::size_t>(m * k), rg::to_bf16(1));
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j < k; ++j)  // neither a row nor a part of the depth is like another
-      values[static_cast<std::size_t>(i * k + j)] =
-          rg::to_bf16(static_cast<float>(i % 3 + 1 + (j / 16 == i % 20 ? 5 : 0)));
-  const DeviceArray<bf16> lhs(values);
-  const DeviceArray<bf16> rhs(
-      std::vector<bf16>(static_cast<std::size_t>(g * k * n), rg::to_bf16(1)));
+  IndexedCase c(2, 320, 72);
   for (const bool gathers : {false, true}) {
-    rg::Options options;
-    options.out_index = out_index.data();
-    options.group_alpha = group_alpha.data();
-    if (gathers) options.lhs_index = lhs_index.data();
-    DeviceArray<float> out(static_cast<std::size_t>(m * n));
-    const auto call = rg::describe(rg::view(lhs.data(), m, k),
-                                   rg::view(rhs.data(), g, k, n),
-                                   rg::GroupSizes(sizes.data(), g),
-                                   rg::view(out.data(), m, n),
-                                   options);
-    const std::vector<float> before(static_cast<std::size_t>(m * n), 9.0F);
-    with_every_row(call, options, out, before, [&](const std::vector<float>& got, const auto& row) {
-      INFO(row);
-      std::vector<float> want = before;
-      for (int i = 0; i < m; ++i) {
-        const int at = to[static_cast<std::size_t>(i)];
-        if (at < 0) continue;
-        const int source = gathers ? from[static_cast<std::size_t>(i)] : i;
-        const float scale = i < 21 ? 2.0F : i < 33 ? -1.0F : 0.0F;
-        const float value = source < m && scale != 0
-                                ? scale * static_cast<float>(k * (source % 3 + 1) + 16 * 5)
-                                : 0.0F;
-        for (int j = 0; j < n; ++j) want[static_cast<std::size_t>(at * n + j)] = value;
-      }
-      int wrong = 0;
-      for (std::size_t i = 0; i < want.size(); ++i) wrong += got[i] == want[i] ? 0 : 1;
-      CHECK(wrong == 0);
-    });
+    const rg::Options options = c.options(gathers);
+    with_every_row(c.call(options),
+                   options,
+                   c.out(),
+                   c.before(),
+                   [&](const std::vector<float>& got, const std::string& row) {
+                     INFO(row);
+                     CHECK(c.wrong(got, gathers) == 0);
+                   });
   }
 }
 
