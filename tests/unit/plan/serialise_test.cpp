@@ -424,6 +424,7 @@ TEST_CASE("A plan with parts or copies that its row does not know is refused", "
 TEST_CASE("A plan that cuts the last tiles is read where the row does", "[plan][host]") {
   const Written w;
   KernelEntry entry = w.set.entries[0];
+  entry.present = []() noexcept { return true; };  // the first one may be another chip's
   while (config_row(entry.row).config.splits) ++entry.row;
   entry.cut_tile_bytes = 0;
   KernelSet set = w.set;
